@@ -185,7 +185,7 @@ struct InsertRow {
                 dialect: TableDialect(
                     delimiter: dialect.delimiter, escape: dialect.escape, quote: literal[open],
                     isInsert: literal[open] == UInt8(ascii: "'")),
-                hasTextAfterQuote: false, hasBackslashQuote: false)
+                hasTextAfterQuote: false, hasBackslashQuote: false, isUnterminated: false)
             switch literal[0] {
             // A character set: `_binary '…'`.
             case literal[open], UInt8(ascii: "_"): value = field.value(in: literal)

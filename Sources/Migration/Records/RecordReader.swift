@@ -447,6 +447,10 @@ struct RecordReader {
     private func readRow(_ row: ArraySlice<UInt8>, _ table: TableLayout, in dialect: TableDialect) -> Recognition {
         row.withUnsafeBufferPointer { bytes in
             let fields = TableField.split(bytes, dialect)
+            // A row from an input is refused before. One from the quarantine has the reason that it had.
+            guard fields.last?.isUnterminated != true else {
+                return Recognition(.unrecognized(.unterminatedField(dialect)))
+            }
             if let (joined, rows) = table.joinedRows(bytes, dialect, fields) {
                 return Recognition.unrecognized(
                     .columnCount,

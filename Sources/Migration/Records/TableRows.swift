@@ -87,6 +87,8 @@ struct TableField {
     let hasTextAfterQuote: Bool
     /// Whether its closing quote is after a backslash and before more text. Then the quote was escaped, as in the dialect of MySQL.
     let hasBackslashQuote: Bool
+    /// Whether it begins with a quote, and no quote closes it before the row ends.
+    let isUnterminated: Bool
 
     /// The field without the quotes around it, with its escapes.
     func content(in row: Bytes) -> Range<Int> {
@@ -153,7 +155,8 @@ struct TableField {
                 TableField(
                     range: start..<(end ?? row.count), isQuoted: isQuoted, dialect: dialect,
                     hasTextAfterQuote: rest?.firstNonWhiteSpace() != nil,
-                    hasBackslashQuote: rest?.isEmpty == false && isAfterBackslash && !dialect.hasBackslashes))
+                    hasBackslashQuote: rest?.isEmpty == false && isAfterBackslash && !dialect.hasBackslashes,
+                    isUnterminated: isQuoted && closing == nil))
             guard let end else { return fields }
             start = end + 1
         }
@@ -236,17 +239,22 @@ struct TableFramer: RecordFramer {
             batch.append(try input.consumeOverlongLine(), number: number, limit: limit)
             return
         }
-        let problem = InputProblem(.unterminatedQuote, "A quoted field of this row never ends\(escapeHint).")
-        batch.append(input.window[slice: content], number: number, byteOffset: input.offset, problem: problem)
+        batch.append(
+            input.window[slice: content], number: number, byteOffset: input.offset,
+            problem: InputProblem.unterminatedField(dialect))
         input.consume(next)
-    }
-
-    private var escapeHint: String {
-        dialect.escape == .csv ? "; if backslashes escape quotes, the dialect of the table is mysql" : ""
     }
 
     private func consumeOverlong(_ input: InputBuffer) throws(InputError) -> OversizeRecord {
         var end = TableRowEnd(dialect)
         return try input.consumeOverlong { end.scan($0, from: 0) }
+    }
+}
+
+extension InputProblem {
+    /// A row with a quoted field that does not end in it.
+    static func unterminatedField(_ dialect: TableDialect) -> InputProblem {
+        let hint = dialect.escape == .csv ? "; if backslashes escape quotes, the dialect of the table is mysql" : ""
+        return InputProblem(.unterminatedQuote, "A quoted field of this row never ends\(hint).")
     }
 }

@@ -468,6 +468,24 @@ struct ColumnRoleTests {
         #expect(line?["table"]?["dialect"] == nil)
     }
 
+    @Test("A retry without options refuses a row with an open quote for the same reason, and its line stays")
+    func retryOfOpenQuote() async throws {
+        let receipt = try Self.receipt()
+        let table = "konto;receipt;note\nk1;\(receipt);x\nk2;\(receipt);\"open\n"
+        var before: [QuarantinedRecord] = []
+        let (summary, files) = try await Self.migrated(
+            table, name: "table.csv", try Self.migration(user: "konto"), retry: try Self.migration()
+        ) { store in
+            before = try await store.quarantine(after: nil, limit: 10)
+            #expect(before.count == 1)
+            let same = try await Self.migration().retry(store)
+            #expect(same.records.quarantinedByReason == ["unterminatedQuote": 1])
+            #expect(try await store.quarantine(after: nil, limit: 10) == before)
+        }
+        #expect(summary.records.migrated == 0 && summary.records.quarantinedByReason == ["unterminatedQuote": 1])
+        #expect(try Self.users(files).keys.sorted() == ["k1"])
+    }
+
     @Test("A retry with a dialect does not divide a line whose rows may be lines of a text")
     func retryOfText() async throws {
         let table = "konto;receipt;note\nk1;\(try Self.receipt());\"one\nthree; four; five\nsix; seven\";x\n"
