@@ -26,6 +26,10 @@ struct MigrationProgress: Sendable {
         /// The first inputs as the command names them, without the user and the password of a database.
         let inputs: [String]
         let inputCount: Int
+        /// The current time at its first run, in milliseconds since 1970-01-01T00:00:00Z. No recorded document is
+        /// filed as newer. Nil after its last record, because records that are added later can be newer. Nil in
+        /// checkpoints of earlier versions.
+        var date: Int64?
     }
 
     /// The maximum number of kept marks. A change of a later input is detected, but which one it was is not known.
@@ -73,6 +77,7 @@ struct MigrationProgress: Sendable {
                     writer.member("number", start.number)
                     writer.member("inputs", start.inputs)
                     writer.member("inputCount", start.inputCount)
+                    if let date = start.date { writer.member("date", date) }
                 }
             }
             writer.member("summary", json: summary.json().filter { $0 != 0x0A })
@@ -113,7 +118,9 @@ extension MigrationProgress.Start {
             let number = value["number"]?.integer.flatMap({ Int(exactly: $0) }), let inputs = value["inputs"]?.array,
             let count = value["inputCount"]?.integer.flatMap({ Int(exactly: $0) })
         else { return nil }
-        self.init(migration: migration, number: number, inputs: inputs.compactMap(\.string), inputCount: count)
+        self.init(
+            migration: migration, number: number, inputs: inputs.compactMap(\.string), inputCount: count,
+            date: value["date"]?.integer)
     }
 }
 

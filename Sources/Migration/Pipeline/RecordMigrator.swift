@@ -24,7 +24,7 @@ struct RecordMigrator: Sendable {
     struct Filing: Sendable {
         let users: UserColumns
         let verified: VerifiedReceipts
-        /// When the migration began, in milliseconds since 1970-01-01T00:00:00Z.
+        /// When the first run of the migration began, in milliseconds since 1970-01-01T00:00:00Z.
         let date: Int64
     }
 

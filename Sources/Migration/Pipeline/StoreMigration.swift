@@ -25,7 +25,8 @@ public struct StoreMigration: Sendable {
         public var carriedColumns: Set<String>
         /// Whether records that were migrated before are migrated again, because an input has changed.
         public var startsOver: Bool
-        /// The current time, in milliseconds since 1970-01-01T00:00:00Z.
+        /// The current time, in milliseconds since 1970-01-01T00:00:00Z. A migration that continues after an interruption
+        /// uses the time of its first run.
         public var date: Int64
         /// A step ends at the first batch that gives it this size. Each record counts as 1, and each 2 KiB as 1 more. This
         /// is less than a second of work, and bounds the memory of large records. The first steps are smaller: see
@@ -79,7 +80,7 @@ public struct StoreMigration: Sendable {
         var position = MigrationPosition(after: work.checkpoint, work.progress)
         let source = RecordSource(arguments.map { $0.continued(after: position.row) }, options: options.input)
         let resumed = ResumedSource(source, after: position)
-        let (migrator, verified) = try migrator()
+        let (migrator, verified) = try migrator(date: work.progress.start?.date ?? options.date)
         let hasKey = options.migration.query?.key != nil
         let pipeline = BatchPipeline<InputBatch>(
             work: { (batch, output) async throws(MigrationError) in
@@ -121,7 +122,8 @@ public struct StoreMigration: Sendable {
     public func retry(
         _ store: any Store, progress: @Sendable (Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> StoreMigrationSummary {
-        let (migrator, verified) = try migrator()
+        // Not the date of an interrupted retry. Other migrations may have quarantined newer records since.
+        let (migrator, verified) = try migrator(date: options.date)
         var work = Work(migration: nil, stepSize: options.stepSize)
         work.counted = try await counted(Self.retryName, store, addsRuns: true)
         work.progress.start = MigrationProgress.Start(
@@ -199,12 +201,12 @@ public struct StoreMigration: Sendable {
         return ends.min { $0.lexicographicallyPrecedes($1) }
     }
 
-    private func migrator() throws(MigrationError) -> (RecordMigrator, VerifiedReceipts) {
+    private func migrator(date: Int64) throws(MigrationError) -> (RecordMigrator, VerifiedReceipts) {
         let users = UserColumns(user: options.userColumn, carried: options.carriedColumns)
         let verified = VerifiedReceipts(trust: options.migration.trust)
         let migrator = try RecordMigrator(
             options.migration,
-            filing: RecordMigrator.Filing(users: users, verified: verified, date: options.date))
+            filing: RecordMigrator.Filing(users: users, verified: verified, date: date))
         return (migrator, verified)
     }
 
@@ -243,6 +245,7 @@ public struct StoreMigration: Sendable {
             var work = Work(migration: nil, stepSize: options.stepSize)
             work.counted = try await counted(name, store, addsRuns: false)
             work.progress.start = self.start(name, number: 1, inputs)
+            if let date = work.counted?.date { work.progress.start?.date = date }
             return work
         }
         var (attempt, name) = (1, name(inputs, attempt: 1))
@@ -278,6 +281,7 @@ public struct StoreMigration: Sendable {
         work.checkpoint = checkpoint
         work.progress = progress
         work.progress.start = start
+        if let date = progress.start?.date { work.progress.start?.date = date }
         work.recordsBefore = progress.summary.recordsRead
         work.beginStep()
         return work
@@ -286,7 +290,8 @@ public struct StoreMigration: Sendable {
     private func start(_ migration: String, number: Int, _ inputs: [String]) -> MigrationProgress.Start {
         MigrationProgress.Start(
             migration: migration, number: number,
-            inputs: inputs.prefix(MigrationProgress.Start.maximumInputs).map(Self.shownName), inputCount: inputs.count)
+            inputs: inputs.prefix(MigrationProgress.Start.maximumInputs).map(Self.shownName), inputCount: inputs.count,
+            date: options.date)
     }
 
     /// The name under which the store keeps the counts of all retries.
@@ -302,8 +307,11 @@ public struct StoreMigration: Sendable {
         _ name: String, _ store: any Store, addsRuns: Bool
     ) async throws(MigrationError) -> CountedRuns {
         let checkpoint = try await Self.stored { try await store.checkpoint(of: name) }
-        let before = addsRuns ? checkpoint.flatMap { MigrationProgress(state: $0.state)?.summary } : nil
-        return CountedRuns(name: name, records: checkpoint?.records ?? 0, summary: before ?? MigrationSummary())
+        let progress = checkpoint.flatMap { MigrationProgress(state: $0.state) }
+        let before = addsRuns ? progress?.summary : nil
+        return CountedRuns(
+            name: name, records: checkpoint?.records ?? 0, summary: before ?? MigrationSummary(),
+            date: progress?.start?.date)
     }
 
     /// The earlier runs of a migration without a position, whose checkpoint only has its counts.
@@ -313,6 +321,8 @@ public struct StoreMigration: Sendable {
         let records: Int64
         /// The counts to which those of this run are added.
         let summary: MigrationSummary
+        /// The date of the last run; nil if it came to its end.
+        let date: Int64?
 
         /// - Parameter progress: of this run.
         func checkpoint(_ progress: MigrationProgress) -> MigrationCheckpoint {
@@ -431,6 +441,7 @@ public struct StoreMigration: Sendable {
 
         mutating func finish(_ statistics: InputStatistics, _ position: MigrationPosition) {
             progress.summary.finish(statistics)
+            progress.start?.date = nil
             self.position = position
         }
 

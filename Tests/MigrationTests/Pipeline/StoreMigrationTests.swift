@@ -251,6 +251,93 @@ struct StoreMigrationTests {
         }
     }
 
+    /// Recorded replies with a date after that of any migration here, one purchase in each.
+    private static func futureReplies(_ ids: Range<Int>) -> String {
+        ids.map { id in
+            """
+            {"status":0,"environment":"Production","receipt":{"receipt_type":"Production","bundle_id":"com.example.app",\
+            "request_date_ms":"1900000000000","in_app":[{"quantity":"1","product_id":"coins","transaction_id":"\(id)",\
+            "original_transaction_id":"\(id)","purchase_date_ms":"1590000000000"}]}}\n
+            """
+        }.joined()
+    }
+
+    /// The dates of the exported transactions, and how many have each.
+    private static func dates(_ files: [String: [UInt8]]) throws -> [Int64: Int] {
+        try rows(files, "transactions").reduce(into: [:]) { $0[$1["asOf"]?.integer ?? 0, default: 0] += 1 }
+    }
+
+    @Test("after an interruption, file replies from the future at the date of the first run")
+    func dateAfterInterruption() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("log.ndjson", Self.futureReplies(1_000..<1_600))
+        var later = try Self.options(stepSize: 1)
+        later.date += 86_400_000
+        var startsOver = later
+        startsOver.startsOver = true
+        let first = StoreMigration(options: try Self.options(stepSize: 1))
+        let whole = try Self.open(folder, "whole")
+        _ = try await first.run(inputs: [path], into: whole)
+        let expected = try await Self.export(whole, folder)
+        #expect(try Self.dates(expected) == [Self.date: 600])
+        try await whole.close()
+        for (options, isSame) in [(later, true), (startsOver, false)] {
+            let store = try Self.open(folder, "\(isSame)")
+            await #expect(throws: MigrationError.self) {
+                try await first.run(inputs: [path], into: Stopping(store, at: 2, commits: false))
+            }
+            let second = try await StoreMigration(options: options).run(inputs: [path], into: store)
+            #expect(second.recordsBefore == (isSame ? 256 : 0) && second.records.recordsRead == 600)
+            let found = try await Self.export(store, folder)
+            #expect((found == expected) == isSame)
+            #expect(try Self.dates(found) == [isSame ? Self.date : later.date: 600])
+            try await store.close()
+        }
+    }
+
+    @Test("file replies that were added after the end of a migration at the date of the run that reads them")
+    func dateOfAddedRecords() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let path = try folder.write("log.ndjson", Self.futureReplies(1_000..<1_600))
+        var options = try Self.options(stepSize: 1)
+        _ = try await StoreMigration(options: options).run(inputs: [path], into: store)
+        try folder.write("log.ndjson", Self.futureReplies(1_000..<1_601))
+        options.date += 86_400_000
+        let second = try await StoreMigration(options: options).run(inputs: [path], into: store)
+        #expect(second.recordsBefore == 600)
+        let dates = try Self.dates(try await Self.export(store, folder))
+        #expect(dates == [Self.date: 600, options.date: 1])
+        try await store.close()
+    }
+
+    @Test("continue after a checkpoint of an earlier version, which has no date, at the current date")
+    func dateOfAnEarlierVersion() async throws {
+        let folder = try TemporaryFolder()
+        let (store, old) = (try Self.open(folder), try Self.open(folder, "old"))
+        let path = try folder.write("log.ndjson", Self.futureReplies(1_000..<1_600))
+        var options = try Self.options(stepSize: 1)
+        let migration = StoreMigration(options: options)
+        await #expect(throws: MigrationError.self) {
+            try await migration.run(inputs: [path], into: Stopping(store, at: 2, commits: false))
+        }
+        let checkpoint = try #require(try await store.checkpoints(after: nil, limit: 1).first)
+        let state = String(decoding: checkpoint.state, as: UTF8.self)
+        let undated = state.replacing(/,"date": ?\d+/, with: "")
+        #expect(undated != state)
+        let step = MigrationStep(
+            checkpoint: MigrationCheckpoint(
+                migration: checkpoint.migration, records: checkpoint.records, digest: checkpoint.digest,
+                state: Array(undated.utf8)))
+        _ = try await old.apply(step)
+        options.date += 86_400_000
+        let second = try await StoreMigration(options: options).run(inputs: [path], into: old)
+        #expect(second.recordsBefore == 256)
+        #expect(try Self.dates(try await Self.export(old, folder)) == [options.date: 344])
+        try await store.close()
+        try await old.close()
+    }
+
     @Test("give the same store for any number of jobs and any step", arguments: [(1, 1), (3, 1), (4, 1_000)])
     func jobs(jobs: Int, stepSize: Int) async throws {
         let expected = try await Self.undisturbed.value
