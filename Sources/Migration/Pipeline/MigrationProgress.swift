@@ -36,6 +36,9 @@ struct MigrationProgress: Sendable {
     static let maximumMarks = 1_000
 
     var marks: [Mark] = []
+    /// The input after those with a mark, in which the position is. Nil if it is not known: after the last input, after too
+    /// many inputs, and in checkpoints of earlier versions.
+    var input: String?
     /// The last row that was read from a query with a key.
     var row: QueryPosition?
     var summary = MigrationSummary()
@@ -61,6 +64,7 @@ struct MigrationProgress: Sendable {
                 writer.member("records", Int64(mark.records))
                 writer.member("sha256", Printable.hex(mark.digest))
             }
+            if let input { writer.member("input", input) }
             if !unopened.isEmpty { writer.member("unopened", unopened) }
             if let row {
                 writer.object("query") { writer in
@@ -90,6 +94,7 @@ struct MigrationProgress: Sendable {
             return nil
         }
         self.summary = MigrationSummary(summary)
+        input = object["input"]?.string
         start = object["start"].flatMap { Start($0) }
         unopened = (object["unopened"]?.array ?? []).compactMap(\.string)
         for mark in object["inputs"]?.array ?? [] {
@@ -205,6 +210,8 @@ struct MigrationPosition {
     let skipped: Int
     private let digestOfSkipped: [UInt8]
     private let known: [MigrationProgress.Mark]
+    /// The input in which the checkpoint is.
+    private let knownInput: String?
     private(set) var records: Int
     private(set) var marks: [MigrationProgress.Mark] = []
     private(set) var row: QueryPosition?
@@ -221,11 +228,15 @@ struct MigrationPosition {
     init(after checkpoint: MigrationCheckpoint?, _ progress: MigrationProgress) {
         row = progress.row
         known = progress.marks
+        knownInput = progress.input
         let before = checkpoint.flatMap { Int(exactly: $0.records) } ?? 0
         records = progress.row == nil ? 0 : before
         skipped = progress.row == nil ? before : 0
         digestOfSkipped = progress.row == nil ? checkpoint?.digest ?? [] : []
     }
+
+    /// The input in which the position is, if it comes directly after those with a mark.
+    var inputAfterMarks: String? { marks.count < MigrationProgress.maximumMarks ? input : nil }
 
     /// SHA-256 of the digests of all records, after the columns of their tables. For a query with a key, SHA-256 of the
     /// last key, because the rows before it are not read again.
@@ -255,7 +266,9 @@ struct MigrationPosition {
                 digests.prefix(SHA256Digest.byteCount).withUnsafeBytes { hash.update(bufferPointer: $0) }
                 digests = digests.dropFirst(SHA256Digest.byteCount)
                 records += 1
-                if records == skipped, digest != digestOfSkipped { throw changedRecords(upTo: run.input) }
+                if records == skipped, digest != digestOfSkipped {
+                    throw changedList() ?? changedRecords(upTo: run.input)
+                }
             }
         }
     }
@@ -268,7 +281,8 @@ struct MigrationPosition {
             self.input = nil
         }
         guard records >= skipped else {
-            throw changed(nil, "it has \(records) records now, and \(skipped) were migrated")
+            throw changedList(isRead: true)
+                ?? changed(nil, "it has \(records) records now, and \(skipped) were migrated")
         }
     }
 
@@ -281,14 +295,55 @@ struct MigrationPosition {
         if marks.count < known.count, records <= skipped {
             let old = known[marks.count]
             guard old.records == records, old.digest == mark.digest else {
-                throw changed(old.input, Self.others)
+                throw changedList() ?? changed(old.input, Self.others)
             }
         }
         marks.append(mark)
     }
 
+    /// The first difference between the inputs read so far and those of the checkpoint; nil if they are the same ones in the
+    /// same order. With another list, the records of an unchanged input are at another place.
+    /// - Parameter isRead: whether all inputs were read.
+    private func changedList(isRead: Bool = false) -> MigrationError? {
+        let before = known.map(\.input) + [knownInput].compactMap(\.self)
+        let now = marks.map(\.input) + [inputAfterMarks].compactMap(\.self)
+        guard let place = zip(before, now).enumerated().first(where: { !Self.areSame($1.0, $1.1) })?.offset else {
+            return isRead && now.count < before.count ? missing(before[now.count]) : nil
+        }
+        let (old, new) = (before[place], now[place])
+        guard (try? SystemCalls.status(old)) != nil else { return missing(old) }
+        let wasLater = before[(place + 1)...].contains { Self.areSame($0, new) }
+        guard !wasLater else {
+            return MigrationError(
+                .inputChanged, path: old,
+                """
+                The input \(old) is at another place, or has no records now. When the first \(skipped) records were migrated, \
+                it came before \(new).
+                """)
+        }
+        return MigrationError(
+            .inputChanged, path: new,
+            """
+            The input \(new) is new. When the first \(skipped) records were migrated, it was not there or had no records \
+            before those of \(old).
+            """)
+    }
+
+    private func missing(_ input: String) -> MigrationError {
+        MigrationError(
+            .inputChanged, path: input,
+            "The input \(input) is missing or has no records now. Some of the first \(skipped) records were in it.")
+    }
+
+    /// The same command can name a file in several ways.
+    private static func areSame(_ left: String, _ right: String) -> Bool {
+        left == right || CanonicalPath.of(left) == CanonicalPath.of(right)
+    }
+
     /// The change is in this input, or in one before it that has no mark.
     private func changedRecords(upTo input: String) -> MigrationError {
+        // The input of the checkpoint has ended before.
+        if let knownInput, marks.count > known.count { return changed(knownInput, Self.others) }
         guard hasUnmarked, let marked = marks.last?.input else { return changed(input, Self.others) }
         return MigrationError(
             .inputChanged, path: "",

@@ -454,6 +454,7 @@ public struct StoreMigration: Sendable {
             if let migration, let position {
                 progress.marks = position.marks
                 progress.row = position.row
+                progress.input = position.inputAfterMarks
                 step.checkpoint = MigrationCheckpoint(
                     migration: migration, records: Int64(position.records), digest: position.digest,
                     state: progress.state)

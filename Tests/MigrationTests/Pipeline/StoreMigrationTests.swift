@@ -452,6 +452,78 @@ struct StoreMigrationTests {
         try await store.close()
     }
 
+    private static func nonsense(_ count: Int, _ word: String) -> String {
+        (1...count).map { "{\"receipt\":\"\(word) \($0)\"}\n" }.joined()
+    }
+
+    @Test("name an input that is new before others, is missing or is at another place, and no unchanged one")
+    func changedList() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        func table(_ count: Int) -> String {
+            "user_id,receipt\n" + (1...count).map { "u\($0),nonsense \($0)\n" }.joined()
+        }
+        try folder.write("d/b.csv", table(3))
+        try folder.write("d/c.ndjson", Self.nonsense(2, "old"))
+        let migration = StoreMigration(options: try Self.options())
+        @inline(never)
+        func expectError(_ name: String, _ text: String) async throws {
+            let error = await #expect(throws: MigrationError.self) {
+                try await migration.run(inputs: [folder.file("d")], into: store)
+            }
+            let message = error?.message ?? ""
+            #expect(error?.code == .inputChanged && error?.path == folder.file("d/\(name)"), "\(message)")
+            #expect(message.contains("\(folder.file("d/\(name)")) \(text)"), "\(message)")
+        }
+        _ = try await migration.run(inputs: [folder.file("d")], into: store)
+        for (name, count) in [("a.ndjson", 1), ("a.ndjson", 9), ("bb.ndjson", 1), ("bb.ndjson", 9)] {
+            try folder.write("d/\(name)", Self.nonsense(count, "new"))
+            try await expectError(name, "is new")
+            try FileManager.default.removeItem(atPath: folder.file("d/\(name)"))
+        }
+        for name in ["b.csv", "c.ndjson"] {
+            try FileManager.default.moveItem(atPath: folder.file("d/\(name)"), toPath: folder.file("moved"))
+            try await expectError(name, "is missing")
+            try FileManager.default.moveItem(atPath: folder.file("moved"), toPath: folder.file("d/\(name)"))
+        }
+        // The list is the same.
+        try folder.write("d/b.csv", table(2))
+        try await expectError("b.csv", "has changed")
+        // An empty folder has no records.
+        try FileManager.default.removeItem(atPath: folder.file("d/b.csv"))
+        try FileManager.default.createDirectory(atPath: folder.file("d/b.csv"), withIntermediateDirectories: false)
+        try await expectError("b.csv", "is at another place, or has no records")
+        try FileManager.default.removeItem(atPath: folder.file("d/b.csv"))
+        try folder.write("d/b.csv", table(3))
+        #expect(try await migration.run(inputs: [folder.file("d")], into: store).recordsBefore == 5)
+        try await store.close()
+    }
+
+    @Test("name a new input also before the one in which a migration was interrupted")
+    func changedListInside() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        try folder.write("d/b.ndjson", Self.nonsense(600, "old"))
+        try folder.write("d/c.ndjson", Self.nonsense(1, "last"))
+        let migration = StoreMigration(options: try Self.options(stepSize: 1))
+        await #expect(throws: MigrationError.self) {
+            try await migration.run(inputs: [folder.file("d")], into: Stopping(store, at: 2, commits: false))
+        }
+        let changes = [
+            ("a.ndjson", Self.nonsense(300, "new"), "is new"), ("b.ndjson", Self.nonsense(255, "old"), "has changed"),
+        ]
+        for (changed, lines, text) in changes {
+            try folder.write("d/\(changed)", lines)
+            let error = await #expect(throws: MigrationError.self) {
+                try await migration.run(inputs: [folder.file("d")], into: store)
+            }
+            #expect(error?.path == folder.file("d/\(changed)"), "\(error?.message ?? "")")
+            #expect(error?.message.contains("\(folder.file("d/\(changed)")) \(text)") == true)
+            try FileManager.default.removeItem(atPath: folder.file("d/\(changed)"))
+        }
+        try await store.close()
+    }
+
     @Test("name no wrong input that has changed, if there are too many to know which one")
     func changedOfMany() async throws {
         let folder = try TemporaryFolder()
