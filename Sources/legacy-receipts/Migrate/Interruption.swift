@@ -66,7 +66,19 @@ final class Interruption: Sendable {
             return !state.isListening
         }
         guard isFirst else { return try await body() }
+        let sources = signalSources()
+        defer {
+            for source in sources { source.cancel() }
+            for number in [SIGINT, SIGTERM] { restore(number) }
+            state.withLock { $0.isListening = false }
+        }
+        return try await body()
+    }
+
+    /// Returns when the sources receive signals, because a signal before that is lost.
+    private func signalSources() -> [any DispatchSourceSignal] {
         let queue = DispatchQueue(label: "interruption")
+        let receiving = DispatchGroup()
         let sources = [SIGINT, SIGTERM].map { number in
             ignore(number)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -78,15 +90,13 @@ final class Interruption: Sendable {
                 guard isFirst else { _exit(128 + number) }
                 cancel?()
             }
+            receiving.enter()
+            source.setRegistrationHandler { receiving.leave() }
             source.resume()
             return source
         }
-        defer {
-            for source in sources { source.cancel() }
-            for number in [SIGINT, SIGTERM] { restore(number) }
-            state.withLock { $0.isListening = false }
-        }
-        return try await body()
+        _ = receiving.wait(timeout: .now() + 1)
+        return sources
     }
 }
 
