@@ -42,6 +42,40 @@ package protocol Payload<Field>: JSONModel {
     ///   - bytes: the JSON.
     ///   - texts: strings of earlier payloads, to share them.
     init(written bytes: UnsafeBufferPointer<UInt8>, texts: inout CommonTexts) throws(PayloadReadingError)
+
+    /// The fields that have a value: bit n is set for the field with raw value n. Each payload forwards this to
+    /// ``PresentFields``.
+    mutating func presentFields() -> UInt64
+}
+
+extension PayloadField {
+    /// The bit of the field in a set of fields.
+    @inlinable
+    package var bit: UInt64 { 1 << UInt64(rawValue & 63) }
+}
+
+/// The fields of a payload that have a value.
+enum PresentFields {
+    @inline(__always)
+    static func bits(of payload: inout some Payload) -> UInt64 {
+        var visitor = Visitor()
+        payload.visit(&visitor)
+        return visitor.bits
+    }
+
+    private struct Visitor: PayloadVisitor {
+        var bits: UInt64 = 0
+
+        @inline(__always)
+        mutating func member<Value: PayloadValue>(
+            _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+        ) { if value != nil { bits |= field.bit } }
+
+        @inline(__always)
+        mutating func member<Value: OpenEnum>(
+            _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
+        ) where Value.RawValue: PayloadValue { if value != nil { bits |= field.bit } }
+    }
 }
 
 /// A visitor of every member of a model. It may read or replace the values.

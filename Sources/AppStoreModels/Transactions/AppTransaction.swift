@@ -78,6 +78,8 @@ public struct AppTransaction: AppStoreModel, Payload {
     }
 
     package func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
+
+    package mutating func presentFields() -> UInt64 { PresentFields.bits(of: &self) }
 }
 
 /// Every field of ``AppTransaction`` (Reference.md S5.3).

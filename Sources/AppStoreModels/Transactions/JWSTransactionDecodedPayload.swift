@@ -187,6 +187,8 @@ public struct JWSTransactionDecodedPayload: AppStoreModel, Payload {
     }
 
     package func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
+
+    package mutating func presentFields() -> UInt64 { PresentFields.bits(of: &self) }
 }
 
 /// Every field of ``JWSTransactionDecodedPayload`` (App Store Server API 1.23; Reference.md S5.1).

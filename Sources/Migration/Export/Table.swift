@@ -167,9 +167,9 @@ extension Payload {
     /// none.
     func membersWithoutColumn(_ fields: FieldSet<Field>) -> [UInt8]? {
         var copy = self
+        guard copy.presentFields() & ~fields.bits != 0 || !unknownMembers.isEmpty else { return nil }
         var visitor = MembersWithoutColumn(columns: fields.bits)
         copy.visit(&visitor)
-        guard visitor.hasOthers || !unknownMembers.isEmpty else { return nil }
         var writer = JSONWriter()
         copy.write(to: &writer)
         return writer.finish()
@@ -183,22 +183,17 @@ struct FieldSet<Field: PayloadField>: Sendable {
     /// The fields with these names.
     init(named names: some Sequence<String>) {
         let names = Set(names)
-        bits = Field.allCases.reduce(0) { names.contains("\($1.name)") ? $0 | 1 << UInt64($1.rawValue & 63) : $0 }
+        bits = Field.allCases.reduce(0) { names.contains("\($1.name)") ? $0 | $1.bit : $0 }
     }
 }
 
 /// Removes the members that have columns.
 private struct MembersWithoutColumn: PayloadVisitor {
     let columns: UInt64
-    var hasOthers = false
 
     mutating func member<Value: PayloadValue>(
         _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
     ) {
-        if columns & 1 << UInt64(field.rawValue & 63) != 0 {
-            value = nil
-        } else if value != nil {
-            hasOthers = true
-        }
+        if columns & field.bit != 0 { value = nil }
     }
 }

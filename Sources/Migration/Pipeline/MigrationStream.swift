@@ -77,15 +77,16 @@ public struct MigrationStream: Sendable {
     /// - Returns: the number of lines.
     private static func append(_ lines: inout JSONWriter, _ name: String, to output: inout JSONWriter) -> Int {
         defer { lines.removeAll() }
-        let end = Array(",\"output\":\"\(name)\"}\n".utf8)
         return lines.withBytes { bytes in
+            guard !bytes.isEmpty else { return 0 }
+            let end = Array(",\"output\":\"\(name)\"}\n".utf8)
             var rest = bytes
             var count = 0
-            while let lineFeed = rest.firstIndex(of: 0x0A) {
+            while let length = rest.withUnsafeBufferPointer({ $0.position(of: 0x0A) }) {
                 // Without the brace at the end.
-                output.verbatim(rest[..<(lineFeed - 1)])
-                output.verbatim(end[...])
-                rest = rest[(lineFeed + 1)...]
+                output.verbatim(rest.prefix(length - 1))
+                output.verbatim(end)
+                rest = rest.dropFirst(length + 1)
                 count += 1
             }
             return count

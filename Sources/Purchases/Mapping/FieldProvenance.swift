@@ -115,7 +115,7 @@ extension FieldProvenance {
     /// Gives every field that is present in the payload the same provenance.
     init(_ provenance: Provenance, ofFieldsIn payload: inout some Payload<Field>) {
         self.init(reservingCapacity: 24)
-        let bits = PresentFields.bits(of: &payload)
+        let bits = payload.presentFields()
         for field in Field.allCases where bits & field.bit != 0 { record(field, provenance) }
     }
 

@@ -24,8 +24,15 @@ public struct StoredTransaction: Sendable {
 
     /// The source of a field's value; nil for a field without a value.
     public func source(of field: TransactionField) -> FieldSource? {
+        presentFields.contains(field) ? source(ofPresent: field) : nil
+    }
+
+    private var presentFields: FieldMask {
         var payload = payload
-        guard FieldMask(presentIn: &payload).contains(field) else { return nil }
+        return FieldMask(presentIn: &payload)
+    }
+
+    private func source(ofPresent field: TransactionField) -> FieldSource? {
         if let conclusion = sources.conclusion(about: field) {
             switch conclusion {
             case .inferred(let rule): return .inferred(rule)
@@ -39,7 +46,10 @@ public struct StoredTransaction: Sendable {
 
     /// The fields whose values are not from the deciding document (`origins.deciding`), with their sources.
     public var otherSources: [(field: TransactionField, source: FieldSource)] {
-        sources.exceptions.compactMap { field in source(of: field).map { (field, $0) } }
+        let present = presentFields
+        return sources.exceptions.compactMap { field in
+            present.contains(field) ? source(ofPresent: field).map { (field, $0) } : nil
+        }
     }
 
     /// Whether a document with a verified signature states the transaction.

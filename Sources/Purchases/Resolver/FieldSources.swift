@@ -111,39 +111,5 @@ struct FieldMask: Sequence, IteratorProtocol, Sendable {
     }
 
     /// The fields of a payload that have a value.
-    init(presentIn payload: inout JWSTransactionDecodedPayload) { bits = PresentFields.bits(of: &payload) }
-}
-
-/// The fields of a payload that have a value.
-enum PresentFields {
-    /// Bit n is set for the field with raw value n.
-    @inline(__always)
-    static func bits(of payload: inout some Payload) -> UInt64 {
-        var visitor = Visitor()
-        payload.visit(&visitor)
-        return visitor.bits
-    }
-
-    private struct Visitor: PayloadVisitor {
-        var bits: UInt64 = 0
-
-        @inline(__always)
-        mutating func member<Value: PayloadValue>(
-            _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
-        ) { if value != nil { insert(field) } }
-
-        @inline(__always)
-        mutating func member<Value: OpenEnum>(
-            _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
-        ) where Value.RawValue: PayloadValue { if value != nil { insert(field) } }
-
-        @inline(__always)
-        mutating func insert(_ field: some PayloadField) { bits |= field.bit }
-    }
-}
-
-extension PayloadField {
-    /// The bit of the field in a set of fields.
-    @inline(__always)
-    var bit: UInt64 { 1 << UInt64(rawValue & 63) }
+    init(presentIn payload: inout JWSTransactionDecodedPayload) { bits = payload.presentFields() }
 }
