@@ -50,7 +50,7 @@ package protocol Payload<Field>: JSONModel {
 
 extension PayloadField {
     /// The bit of the field in a set of fields.
-    @inlinable
+    @inlinable @inline(__always)
     package var bit: UInt64 { 1 << UInt64(rawValue & 63) }
 }
 

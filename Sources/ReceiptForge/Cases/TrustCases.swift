@@ -274,11 +274,11 @@ extension ForgedCase {
         let root = try TestCertificateAuthority.shared().root
         return [
             try refused(
-                "signer-serial-of-nobody", "The signer's serial number is that of no certificate.",
+                "signer-serial-unknown", "No certificate has the signer's serial number.",
                 "signerCertificateNotFound"
             ) { $0.signers[0].serial = [0x7E, 0x57, 0x00] },
             try refused(
-                "signer-issuer-of-nobody", "The signer's issuer is not that of the leaf.", "signerCertificateNotFound"
+                "signer-issuer-unknown", "The signer names another issuer than the leaf.", "signerCertificateNotFound"
             ) { $0.signers[0].issuer = root.subject },
             try refused(
                 "signer-points-at-intermediate", "The signer is said to be the intermediate; the leaf signed.",

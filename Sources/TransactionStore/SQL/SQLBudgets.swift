@@ -8,7 +8,7 @@ extension SQLStore {
             let find: SQLText = "SELECT full_at FROM request_budgets \(ofBudget) \(sql: session.dialect.locking)"
             var fullAt = try session.integer(find)
             if fullAt == nil {
-                // Nobody can lock a row that is missing.
+                // Only a row that exists can be locked.
                 try session.run(
                     """
                     INSERT INTO request_budgets (environment, bundle_id, endpoint, full_at)

@@ -321,15 +321,7 @@ struct StoreMigrationTests {
         await #expect(throws: MigrationError.self) {
             try await migration.run(inputs: [path], into: Stopping(store, at: 2, commits: false))
         }
-        let checkpoint = try #require(try await store.checkpoints(after: nil, limit: 1).first)
-        let state = String(decoding: checkpoint.state, as: UTF8.self)
-        let undated = state.replacing(/,"date": ?\d+/, with: "")
-        #expect(undated != state)
-        let step = MigrationStep(
-            checkpoint: MigrationCheckpoint(
-                migration: checkpoint.migration, records: checkpoint.records, digest: checkpoint.digest,
-                state: Array(undated.utf8)))
-        _ = try await old.apply(step)
+        try await Self.copyCheckpoint(of: store, to: old, replacing: #","date": ?\d+"#, with: "")
         options.date += 86_400_000
         let second = try await StoreMigration(options: options).run(inputs: [path], into: old)
         #expect(second.recordsBefore == 256)
@@ -554,15 +546,8 @@ struct StoreMigrationTests {
         let path = try folder.write("a.ndjson", try Self.lines().prefix(3).joined(separator: [0x0A]))
         let migration = StoreMigration(options: try Self.options())
         _ = try await migration.run(inputs: [path], into: store)
-        let checkpoint = try #require(try await store.checkpoints(after: nil, limit: 1).first)
-        let state = String(decoding: checkpoint.state, as: UTF8.self)
-        let changed = state.replacing(/"recordsRead": ?3/, with: "\"recordsRead\":4")
-        #expect(changed != state)
-        let step = MigrationStep(
-            checkpoint: MigrationCheckpoint(
-                migration: checkpoint.migration, records: checkpoint.records, digest: checkpoint.digest,
-                state: Array(changed.utf8)))
-        _ = try await damaged.apply(step)
+        try await Self.copyCheckpoint(
+            of: store, to: damaged, replacing: #""recordsRead": ?3"#, with: #""recordsRead":4"#)
         let error = await #expect(throws: MigrationError.self) {
             try await migration.run(inputs: [path], into: damaged)
         }
@@ -781,6 +766,22 @@ struct StoreMigrationTests {
             destination: .store(userColumn: nil, carriedColumns: [], date: Self.date), sample: .max
         ).plan(inputs: [path])
         #expect(plan.records == members + 4 && plan.sources.first?.possibleUserKeys == "users.*")
+    }
+
+    /// Copies the checkpoint of a store to another one, with a change in its state.
+    @inline(never)
+    private static func copyCheckpoint(
+        of store: any MigrationStore, to other: any MigrationStore, replacing pattern: String, with text: String
+    ) async throws {
+        let checkpoint = try unwrap(try await store.checkpoints(after: nil, limit: 1).first)
+        let state = String(decoding: checkpoint.state, as: UTF8.self)
+        let changed = state.replacing(try Regex(pattern), with: text)
+        #expect(changed != state)
+        let step = MigrationStep(
+            checkpoint: MigrationCheckpoint(
+                migration: checkpoint.migration, records: checkpoint.records, digest: checkpoint.digest,
+                state: Array(changed.utf8)))
+        _ = try await other.apply(step)
     }
 
     /// Lines of records, at least nine.
