@@ -27,11 +27,14 @@ struct NewStoreFile {
     }
 
     private static func isEmpty(_ store: any CompleteTransactionStore) async -> Bool {
-        guard let counts = try? await store.counts(), let quarantine = try? await store.quarantine(after: nil, limit: 1)
+        // Last the counts: they read the whole store, and an interrupted command must end soon.
+        guard let scopes = try? await store.scopes(), scopes.isEmpty,
+            let quarantine = try? await store.quarantine(after: nil, limit: 1), quarantine.isEmpty,
+            let counts = try? await store.counts()
         else { return false }
-        let nothing = StoreCounts(
-            transactions: 0, renewalInfos: 0, appTransactions: 0, customers: 0, receipts: 0, notifications: 0)
-        return counts == nothing && quarantine.isEmpty
+        return counts
+            == StoreCounts(
+                transactions: 0, renewalInfos: 0, appTransactions: 0, customers: 0, receipts: 0, notifications: 0)
     }
 
     /// Whether the path has a file, a folder or a symbolic link.
