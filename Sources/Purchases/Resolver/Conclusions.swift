@@ -37,7 +37,7 @@ extension StoredTransaction {
         completed.payload.type = type
         var notes: [MappingNote] = []
         let product = payload.productId.flatMap { catalog?.product($0) }
-        completed.concludeFromType(product, recordedAt: origins.map(\.signedDate).min(), notes: &notes)
+        completed.concludeFromType(product, recordedAt: origins.oldestDate, notes: &notes)
         return completed
     }
 

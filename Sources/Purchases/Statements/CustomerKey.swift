@@ -41,7 +41,12 @@ extension StoreScope {
 extension Sequence<FactOrigin> {
     /// The date of the newest document, in milliseconds since 1970-01-01T00:00:00Z; nil if no document states one. The date of
     /// a recorded document that states none is 0.
-    public var newestDate: Int64? { lazy.map(\.signedDate).filter { $0 > 0 }.max() }
+    public var newestDate: Int64? { dates.max() }
+
+    /// The same of the oldest document that states a date.
+    var oldestDate: Int64? { dates.min() }
+
+    private var dates: [Int64] { map(\.signedDate).filter { $0 > 0 } }
 
     /// The document whose values count: a StoreKit 2 document before a receipt, and a receipt before an unsigned one. Of
     /// unsigned ones, a received cancellation is the last. Nil if there is none.

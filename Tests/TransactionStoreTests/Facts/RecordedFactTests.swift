@@ -72,6 +72,22 @@ struct RecordedFactTests {
         #expect(sets.first?.transactions.first?.origin.signedDate == 1_700_000_000_000)
     }
 
+    @Test("A document without a date is not one from before Family Sharing")
+    func ownershipWithoutADate() throws {
+        let cases: [(date: String, ownership: InAppOwnershipType?)] = [
+            ("", nil), (#""request_date_ms": "1600000000123", "#, .purchased),
+        ]
+        for (date, ownership) in cases {
+            let reply = """
+                {"status": 0, "environment": "Production", "receipt": {\(date)"bundle_id": "com.example.app", "in_app": [
+                  {"product_id": "a", "transaction_id": "5", "original_transaction_id": "5"}]}}
+                """
+            let sets = [FactSet](recorded: try FactSupport.recorded(reply))
+            let transaction = try #require(Customer(resolving: sets)?.transactions.first)
+            #expect(transaction.completed(type: nil, nil).payload.inAppOwnershipType == ownership)
+        }
+    }
+
     @Test func aDocumentOfSeveralScopesIsSeveralSets() throws {
         let rows = """
             [{"product_id": "a", "transaction_id": "5", "original_transaction_id": "5", "bid": "com.example.one",
