@@ -245,7 +245,6 @@ public struct StoreMigration: Sendable {
             var work = Work(migration: nil, stepSize: options.stepSize)
             work.counted = try await counted(name, store, addsRuns: false)
             work.progress.start = self.start(name, number: 1, inputs)
-            if let date = work.counted?.date { work.progress.start?.date = date }
             return work
         }
         var (attempt, name) = (1, name(inputs, attempt: 1))
@@ -309,9 +308,7 @@ public struct StoreMigration: Sendable {
         let checkpoint = try await Self.stored { try await store.checkpoint(of: name) }
         let progress = checkpoint.flatMap { MigrationProgress(state: $0.state) }
         let before = addsRuns ? progress?.summary : nil
-        return CountedRuns(
-            name: name, records: checkpoint?.records ?? 0, summary: before ?? MigrationSummary(),
-            date: progress?.start?.date)
+        return CountedRuns(name: name, records: checkpoint?.records ?? 0, summary: before ?? MigrationSummary())
     }
 
     /// The earlier runs of a migration without a position, whose checkpoint only has its counts.
@@ -321,8 +318,6 @@ public struct StoreMigration: Sendable {
         let records: Int64
         /// The counts to which those of this run are added.
         let summary: MigrationSummary
-        /// The date of the last run; nil if it came to its end.
-        let date: Int64?
 
         /// - Parameter progress: of this run.
         func checkpoint(_ progress: MigrationProgress) -> MigrationCheckpoint {

@@ -37,7 +37,10 @@ extension StoredTransaction {
         completed.payload.type = type
         var notes: [MappingNote] = []
         let product = payload.productId.flatMap { catalog?.product($0) }
-        completed.concludeFromType(product, recordedAt: origins.oldestDate, notes: &notes)
+        // The date of an unsigned document may be a lower bound, so a signed one comes first.
+        let signed = origins.filter(\.kind.isSigned)
+        let recordedAt = (signed.isEmpty ? origins : signed).oldestDate
+        completed.concludeFromType(product, recordedAt: recordedAt, notes: &notes)
         return completed
     }
 

@@ -88,6 +88,17 @@ struct RecordedFactTests {
         }
     }
 
+    @Test("The date of a signed document decides whether a purchase is from before Family Sharing, not that of a row")
+    func ownershipBesideARow() throws {
+        let (in2019, in2023): (Int64, Int64) = (1_560_000_000_000, 1_690_000_000_000)
+        for (date, ownership) in [(in2019, InAppOwnershipType.purchased), (in2023, nil)] {
+            let receipt = Samples.fact("5", at: date)
+            let row = Samples.fact("5", source: .recordedReply, at: in2019)
+            let joined = try #require(try FactSupport.join(receipt, row))
+            #expect(joined.completed(type: nil, nil).payload.inAppOwnershipType == ownership)
+        }
+    }
+
     @Test func aDocumentOfSeveralScopesIsSeveralSets() throws {
         let rows = """
             [{"product_id": "a", "transaction_id": "5", "original_transaction_id": "5", "bid": "com.example.one",
