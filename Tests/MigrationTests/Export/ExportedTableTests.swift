@@ -38,6 +38,20 @@ struct ExportedTableTests {
         }
     }
 
+    /// What rules and the catalog add to a transaction of the samples if no document states it. No document of the samples has
+    /// an offer.
+    private static func added(to id: String?) -> [String: String] {
+        var added = ["inAppOwnershipType": "PURCHASED", "transactionReason": id == "201" ? "RENEWAL" : "PURCHASE"]
+        switch id {
+        case "600", "601": added["type"] = "Non-Renewing Subscription"
+        case "700": added["type"] = "Non-Consumable"
+        default:
+            added["type"] = "Auto-Renewable Subscription"
+            added["subscriptionGroupIdentifier"] = "20456789"
+        }
+        return added
+    }
+
     @Test("transactions has each resolved transaction once, field by field")
     func transactions() async throws {
         let folder = try TemporaryFolder()
@@ -57,6 +71,7 @@ struct ExportedTableTests {
                     var writer = JSONWriter()
                     stored.payload.write(to: &writer)
                     let values = try ExportedRows.values(of: writer.finish())
+                    let added = Self.added(to: row["transactionId"])
                     for field in TransactionField.allCases where field != .signedDate {
                         let name = "\(field.name)"
                         let value = values[name]
@@ -65,13 +80,7 @@ struct ExportedTableTests {
                                 value == nil || row["more"]?.contains("\"\(name)\":\(value ?? "")") == true, "\(name)")
                             continue
                         }
-                        // These the catalog or a rule may add.
-                        let added: [TransactionField] = [
-                            .type, .subscriptionGroupIdentifier, .transactionReason, .inAppOwnershipType,
-                            .offerDiscountType, .offerPeriod,
-                        ]
-                        if value == nil, added.contains(field) { continue }
-                        #expect(row[name] == value, "\(name)")
+                        #expect(row[name] == value ?? added[name], "\(name) of \(row)")
                     }
                 }
             }
@@ -95,6 +104,30 @@ struct ExportedTableTests {
             // Of the catalog.
             #expect(try table.row("transactionId", "201")["subscriptionGroupIdentifier"] == "20456789")
             #expect(try table.row("transactionId", "600")["subscriptionGroupIdentifier"] == nil)
+        }
+    }
+
+    @Test("transactions has the only offer of the catalog that fits, with its source, and no offer that does not fit")
+    func offers() async throws {
+        let folder = try TemporaryFolder()
+        let products = Samples.products.replacing(
+            "basic: {", with: "basic: {offers: [{type: introductory, period: P1M, paymentMode: payUpFront}], ")
+        // Signed transactions of before 2024 state no payment mode.
+        let facts = [
+            Samples.period("1", "1", from: 0, source: .notificationV2) { $0.offerType = .introductory },
+            Samples.period("2", "2", from: 0, source: .notificationV2),
+            Samples.period("3", "3", "premium", from: 0, source: .notificationV2) { $0.offerType = .introductory },
+        ]
+        try await Samples.withStore(facts.map { StoreSamples.set($0) }) { store in
+            let export = TableExport(format: .csv, catalog: try catalog(products), date: Samples.date)
+            _ = try await export.run(store, to: folder.path)
+        }
+        let table = try ExportedRows("transactions", in: folder)
+        let fitting = try table.row("transactionId", "1")
+        #expect(fitting["offerDiscountType"] == "PAY_UP_FRONT" && fitting["offerPeriod"] == "P1M")
+        for field in ["offerDiscountType", "offerPeriod"] {
+            #expect(fitting["provenance"]?.contains("\"\(field)\":\"catalog") == true, "\(fitting)")
+            for id in ["2", "3"] { #expect(try table.row("transactionId", id)[field] == nil, "\(id)") }
         }
     }
 
