@@ -2,7 +2,8 @@ import AppStoreModels
 import Foundation
 import Testing
 
-/// Foundation's decoder is the reference: both must read the same from the same text.
+/// Foundation's decoder is the reference for the text: both must read the same from it. What the values mean is the same code
+/// for both, so the tests state it.
 @Suite struct JSONValueDecoderTests {
     private static func ours<Value: JSONModel>(_ json: String) throws -> Value {
         try JSONValue.parse(Array(json.utf8)).decode()
@@ -44,13 +45,48 @@ import Testing
     @Test(
         "Dates are cut toward zero, numbers are exact",
         arguments: [
-            "0", "-1", "1.0", "1e3", "1697680122257.447", "-62135769600000", "-1.9", "9223372036854775807",
-            "-9223372036854775808", "9007199254740993", "0.1e1",
-        ])
-    func numbers(text: String) throws {
+            ("0", 0), ("-1", -1), ("1.0", 1), ("1e3", 1_000), ("0.1e1", 1), ("-1.9", -1),
+            ("1697680122257.447", 1_697_680_122_257), ("-62135769600000", -62_135_769_600_000),
+            ("9007199254740993", 9_007_199_254_740_993), ("9223372036854775807", .max), ("-9223372036854775808", .min),
+        ] as [(String, Int64)])
+    func numbers(text: String, expected: Int64) throws {
         let read: JWSTransactionDecodedPayload = try Self.ours("{\"signedDate\":\(text)}")
         let judged: JWSTransactionDecodedPayload = try Self.foundations("{\"signedDate\":\(text)}")
-        #expect(read.signedDate == judged.signedDate)
+        #expect(read.signedDate == expected && judged.signedDate == expected)
+    }
+
+    @Test("Each member has the value of the property with its name")
+    func valuesOfProperties() throws {
+        try expectValuesOfProperties(Sample.transaction, structures: 3)
+        try expectValuesOfProperties(Sample.renewalInfo, structures: 4)
+        try expectValuesOfProperties(Sample.appTransaction, structures: 0)
+    }
+
+    /// Reading and writing use one table, so a wrong property in it survives both.
+    /// - Parameters:
+    ///   - payload: a payload with all members.
+    ///   - structures: how many of them are objects or arrays, which are not compared.
+    @inline(never)
+    private func expectValuesOfProperties<Model: Payload>(_ payload: Model, structures: Int) throws {
+        let object = try #require(try JSONValue.parse(written(payload.write)).object)
+        var compared = 0
+        for child in Mirror(reflecting: payload).children {
+            guard let name = child.label, let value = Mirror(reflecting: child.value).children.first?.value else {
+                continue
+            }
+            let raw: Any = (value as? any RawRepresentable)?.rawValue ?? value
+            let expected: JSONValue
+            switch raw {
+            case let text as String: expected = .string(text)
+            case let flag as Bool: expected = .bool(flag)
+            case let number as Int64: expected = .integer(number)
+            case let number as Int32: expected = .integer(Int64(number))
+            default: continue
+            }
+            #expect(object[name] == expected, "\(name)")
+            compared += 1
+        }
+        #expect(compared == Model.Field.allCases.count - structures)
     }
 
     @Test(
