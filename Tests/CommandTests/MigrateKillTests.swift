@@ -238,6 +238,8 @@ struct MigrateKillTests {
         let run = Run(command: "merge shard-0.sqlite shard-1.sqlite shard-2.sqlite --quiet", status: 0)
         let content = try await check(run, stores, in: folder) { try Self.remove(store: $0, in: folder) }
         #expect(content.ledger.count >= 2 * Forged.histories.count)
+        let transactions = try #require(content.tables["transactions.ndjson"])
+        #expect(transactions.count(where: { $0 == 0x0A }) >= 12_000 + 2 * Forged.histories.count)
     }
 
     /// The files of three stores that take several steps to merge. They are made once.
