@@ -94,10 +94,15 @@ struct CustomerPagesTests {
                 try await store.forEachCustomer(in: scope) { expected.append($0.identities.first) }
             }
             var found: [CustomerIdentity?] = []
-            try await store.forEachPage { customers in
-                customers.map { $0.customer.identities.first }
+            let prepared = Mutex(0)
+            try await store.forEachPage { customers -> [CustomerIdentity?] in
+                // The first part is ready last, if several tasks run at the same time.
+                let end = ContinuousClock.now + .seconds(1)
+                while customers.startIndex == 0, prepared.withLock({ $0 }) < 4, ContinuousClock.now < end {}
+                prepared.withLock { $0 += 1 }
+                return customers.map { $0.customer.identities.first }
             } body: { page in
-                #expect(page.count > 1)
+                #expect(page.count == 5)
                 for part in page { found += part }
             }
             #expect(found == expected)
@@ -116,6 +121,8 @@ struct CustomerPagesTests {
                 pages += 1
                 let next = pages + 1
                 try await eventually("the next page is read") { store.begun >= next }
+                // Gives a reader that goes on the time to do so.
+                for _ in 0..<1_000 { await Task.yield() }
                 #expect(store.begun == next)
             }
             #expect(pages == 4)

@@ -326,7 +326,7 @@ struct MigrationPlanTests {
             try #require(try Self.plan(inputs, sample: 20).expectedBytes)
         }
         let (alone, both) = (try bytes([wide]), try bytes([wide, narrow]))
-        // With the size of the others, the rows of the second table would take 30 times as much.
+        // With the size of the other records, those of the second table would take more than 500 KB.
         #expect((alone...alone + 100_000).contains(both), "\(alone) \(both)")
     }
 }
