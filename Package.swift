@@ -132,7 +132,8 @@ let package = Package(
         .target(
             name: "TransactionStoreConformance",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore", "TestSupport",
+                "Encodings", "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .target(

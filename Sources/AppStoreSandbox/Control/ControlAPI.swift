@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Encodings
 internal import Foundation
 internal import ProductCatalog
 internal import ReceiptForge
@@ -167,7 +168,7 @@ extension SandboxState {
 /// The answers of the control API.
 extension SandboxState {
     func receipt(_ bytes: [UInt8]) -> ControlOutcome {
-        let text = Data(bytes).base64EncodedString()
+        let text = Base64.encode(bytes)
         return ControlOutcome { writer, _ in writer.member("receipt-data", text) }
     }
 

@@ -1,5 +1,6 @@
 internal import AppStoreModels
 internal import AppStoreServer
+internal import Encodings
 internal import Foundation
 internal import Purchases
 
@@ -235,8 +236,8 @@ extension SandboxEngine {
             configuration.bundleId, key.keyID, proof.productId, proof.offerIdentifier, token, proof.nonce,
             String(proof.timestamp),
         ]
-        guard let signature = Data(base64Encoded: proof.encodedSignature),
-            key.isValid(der: Array(signature), over: Array(fields.joined(separator: "\u{2063}").utf8))
+        guard let signature = try? Base64.decodeStrictly(Array(proof.encodedSignature.utf8).span),
+            key.isValid(der: signature, over: Array(fields.joined(separator: "\u{2063}").utf8))
         else { throw SandboxError(.invalidSignature, "encodedSignature: does not match these fields and the key") }
         let age = (order.wallClock ?? now).addingSaturated(0 - max(proof.timestamp, 0))
         guard proof.timestamp >= 0, abs(age) <= Self.signatureLifetime else {

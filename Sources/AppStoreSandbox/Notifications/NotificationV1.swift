@@ -1,5 +1,5 @@
 internal import AppStoreModels
-internal import Foundation
+internal import Encodings
 internal import ReceiptForge
 
 /// Notifications of version 1 (Reference.md V8). They are not signed.
@@ -29,7 +29,7 @@ enum NotificationV1 {
             writer.object("unified_receipt") { writer in
                 writer.member("status", 0)
                 writer.member("environment", state.configuration.environment.rawValue)
-                writer.member("latest_receipt", Data(receipt).base64EncodedString())
+                writer.member("latest_receipt", Base64.encode(receipt))
                 // The newest first, up to 100.
                 let newest = state.engine.transactions(of: customer).reversed().prefix(100)
                 writer.objects("latest_receipt_info", newest) { write($1, to: &$0) }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Encodings
 internal import ReceiptForge
 
 /// The sandbox's roots in PEM, which a client must trust explicitly. They are test roots with public keys.
@@ -22,7 +22,9 @@ public struct SandboxRoots: Sendable {
     public var text: String { signedData + receipts }
 
     private static func pem(_ der: [UInt8]) -> String {
-        let text = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-        return "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
+        let text = Base64.encode(der)
+        // Lines of 64 characters (RFC 7468, 2).
+        let lines = stride(from: 0, to: text.count, by: 64).map { "\(text.dropFirst($0).prefix(64))\n" }
+        return "-----BEGIN CERTIFICATE-----\n\(lines.joined())-----END CERTIFICATE-----\n"
     }
 }

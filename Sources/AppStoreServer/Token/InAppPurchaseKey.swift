@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Encodings
 internal import Foundation
 
 /// An In-App Purchase key from App Store Connect. It signs offers and the tokens of the App Store Server API.
@@ -17,14 +18,15 @@ public struct InAppPurchaseKey: Sendable, CustomStringConvertible {
 
     /// Reads a key file of App Store Connect: PEM with `BEGIN PRIVATE KEY`, PKCS#8, curve P-256.
     ///
-    /// It accepts all line endings, white space around the text, and lines of any length.
+    /// It accepts all line endings, also line feeds that are written as `\n`, white space around the text, and lines of any
+    /// length.
     /// - Throws: ``InAppPurchaseKeyError``.
     public init(pem: String, keyID: String, issuerID: String) throws(InAppPurchaseKeyError) {
         guard !keyID.isEmpty else { throw .missingKeyID }
         guard !issuerID.isEmpty else { throw .missingIssuerID }
         guard pem.utf8.count <= Self.maximumLength,
             let content = Self.content(of: pem),
-            let der = Data(base64Encoded: content, options: .ignoreUnknownCharacters)
+            let der = try? Base64.decodeLeniently(Array(content.utf8).span)
         else { throw .notPEM }
         guard let key = try? P256.Signing.PrivateKey(derRepresentation: der) else { throw .notAP256PrivateKey }
         self.keyID = keyID

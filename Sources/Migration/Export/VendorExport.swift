@@ -1,5 +1,5 @@
 internal import AppStoreModels
-internal import Foundation
+internal import Encodings
 internal import Purchases
 public import TransactionStore
 
@@ -111,7 +111,7 @@ public struct VendorExport: Sendable {
                 return []
             }
             guard let user = user(of: users.users.compactMap(\.userId), &summary) else { return [] }
-            return [Row(fields: [user, Data(receipt.bytes).base64EncodedString()])]
+            return [Row(fields: [user, Base64.encode(receipt.bytes)])]
         case .adapty:
             return customer.pricedPurchases.compactMap { purchase in
                 user(of: purchase.id, users, &summary).map { Row(fields: [$0, purchase.id]) }
@@ -122,7 +122,7 @@ public struct VendorExport: Sendable {
                 summary.withoutReceipt += purchases.count
                 return []
             }
-            let text = Data(receipt.bytes).base64EncodedString()
+            let text = Base64.encode(receipt.bytes)
             return purchases.compactMap { purchase in
                 user(of: purchase.id, users, &summary).map { row(purchase, user: $0, receipt: text) }
             }

@@ -1,3 +1,4 @@
+internal import Encodings
 public import Foundation
 
 /// One forged input with its expected result: the contents of a fixture folder.
@@ -61,7 +62,7 @@ public struct ForgedCase: Sendable {
 }
 
 extension ForgedCase {
-    static func base64(_ bytes: [UInt8]) -> [UInt8] { Array(Data(bytes).base64EncodedString().utf8) }
+    static func base64(_ bytes: [UInt8]) -> [UInt8] { Array(Base64.encode(bytes).utf8) }
 
     /// An app receipt: signed, changed, stored as base64.
     static func app(

@@ -1,4 +1,4 @@
-import Foundation
+internal import Encodings
 
 /// A JWS in compact serialization, in the App Store's form (Reference.md S4). Each part can be wrong.
 public struct ForgedSignedPayload: ForgedDescription {
@@ -22,7 +22,7 @@ public struct ForgedSignedPayload: ForgedDescription {
     /// The bytes of the header's JSON.
     public var headerBytes: [UInt8] {
         if let header { return header }
-        let texts = certificates.map { "\"\(Data($0).base64EncodedString())\"" }.joined(separator: ",")
+        let texts = certificates.map { "\"\(Base64.encode($0))\"" }.joined(separator: ",")
         return Array("{\"alg\":\"\(algorithm)\",\"x5c\":[\(texts)]}".utf8)
     }
 
@@ -37,7 +37,5 @@ public struct ForgedSignedPayload: ForgedDescription {
     }
 
     /// Base64 with the URL-safe alphabet and without padding (RFC 7515, 2).
-    public static func base64URL(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    }
+    public static func base64URL(_ bytes: [UInt8]) -> String { Base64.encodeURL(bytes) }
 }

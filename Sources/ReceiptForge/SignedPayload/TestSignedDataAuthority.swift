@@ -1,4 +1,4 @@
-import Foundation
+internal import Encodings
 
 /// A test authority for JWS of the App Store: root and intermediate with P-384, leaf with P-256, Apple's markers
 /// (Reference.md S4). Every name begins with "Test", and every key is public.
@@ -77,7 +77,7 @@ public struct TestSignedDataAuthority: Sendable {
     public static func xcodeSignedPayload(_ payload: [UInt8]) throws -> ForgedSignedPayload {
         let certificate = try xcodeDescription.issued(by: nil)
         return ForgedSignedPayload(payload: payload, certificates: [certificate.der], key: certificate.key).with {
-            let text = Data(certificate.der).base64EncodedString()
+            let text = Base64.encode(certificate.der)
             $0.header = Array(
                 "{\"kid\":\"Apple_Xcode_Key\",\"typ\":\"JWT\",\"x5c\":[\"\(text)\"],\"alg\":\"ES256\"}".utf8)
         }
@@ -86,9 +86,9 @@ public struct TestSignedDataAuthority: Sendable {
     private static func certificate(
         _ description: CertificateDescription, issuer: CertificateDescription
     ) -> ForgedCertificate {
-        let base64 = description.key.certificateBase64
+        let base64 = Array(description.key.certificateBase64.utf8)
         return ForgedCertificate(
-            der: Array(Data(base64Encoded: base64, options: .ignoreUnknownCharacters) ?? Data()),
+            der: (try? Base64.decodeLeniently(base64.span)) ?? [],
             subject: description.subject.der, issuer: issuer.subject.der, serial: description.serial,
             key: description.key)
     }

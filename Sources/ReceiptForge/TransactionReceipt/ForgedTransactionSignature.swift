@@ -1,4 +1,4 @@
-import Foundation
+internal import Encodings
 
 /// The signature and the form of a transaction receipt. Each part can be wrong.
 ///
@@ -70,8 +70,8 @@ public struct ForgedTransactionSignature: ForgedDescription {
         changePurchaseInfo?(&information)
 
         let entries: [(String, String?)] = [
-            ("signature", omitsSignature ? nil : Data(blob).base64EncodedString()),
-            ("purchase-info", purchaseInfoText ?? Data(information).base64EncodedString()),
+            ("signature", omitsSignature ? nil : Base64.encode(blob)),
+            ("purchase-info", purchaseInfoText ?? Base64.encode(information)),
             ("environment", receipt.environment),
             ("pod", receipt.pod),
             ("signing-status", receipt.signingStatus),

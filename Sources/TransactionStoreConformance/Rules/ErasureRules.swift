@@ -1,5 +1,5 @@
 import AppStoreModels
-import Foundation
+import Encodings
 import Purchases
 import TransactionStore
 
@@ -168,8 +168,7 @@ extension StoreConformance {
         },
         StoreRule(opened: "a notification that names an erased identity is erased, in a JWS too") { store in
             let nested = #"{"appAccountToken":"\#(token.uppercased())"}"#
-            let encoded = Data(nested.utf8).base64EncodedString().filter { $0 != "=" }
-                .replacing("+", with: "-").replacing("/", with: "_")
+            let encoded = Base64.encodeURL(nested.utf8)
             let bodies = [
                 #"{"data":{"signedTransactionInfo":"eyJhIjoxfQ.\#(encoded).c2ln"}}"#,
                 #"{"transaction_id":1}"#, #"{"transaction_id":"11","text":"x1"}"#, "{}",

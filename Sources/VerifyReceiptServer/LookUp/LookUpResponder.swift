@@ -172,9 +172,10 @@ final class LookUpResponder: Sendable {
         switch parts[0].lowercased() {
         case "bearer": return String(parts[1])
         case "basic":
-            guard let data = Data(base64Encoded: String(parts[1])), let colon = data.firstIndex(of: UInt8(ascii: ":"))
+            guard let credentials = try? Base64.decodeStrictly(Array(parts[1].utf8).span),
+                let colon = credentials.firstIndex(of: UInt8(ascii: ":"))
             else { return nil }
-            return String(validating: data[data.index(after: colon)...], as: UTF8.self)
+            return String(validating: credentials[(colon + 1)...], as: UTF8.self)
         default: return nil
         }
     }

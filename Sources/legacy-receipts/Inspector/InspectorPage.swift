@@ -1,5 +1,6 @@
 import AppStoreModels
 import Crypto
+import Encodings
 import Foundation
 import Migration
 import Mustache
@@ -43,7 +44,7 @@ struct InspectorPage {
         """
 
     private static func hash(_ text: String) -> String {
-        "sha256-" + Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
+        "sha256-" + Base64.encode(Array(SHA256.hash(data: Array(text.utf8))))
     }
 
     // MARK: Parts

@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreServer
 import AppStoreSync
+import Encodings
 import Foundation
 import LegacyReceipts
 import Migration
@@ -163,7 +164,7 @@ struct StoreLookUp: LookUpAnswers {
         var request = JSONWriter()
         request.beginObject()
         switch content {
-        case .receipt(let bytes): request.member("receipt-data", Data(bytes).base64EncodedString())
+        case .receipt(let bytes): request.member("receipt-data", Base64.encode(bytes))
         case .signedTransaction(let jws): request.member("receipt-data", jws)
         }
         if let excludes {

@@ -83,6 +83,8 @@ import Testing
         let lines = pem.split(separator: "\n")
         let variants = [
             pem, pem + "\n\n", lines.joined(separator: "\r\n"), lines.joined(separator: "\r"),
+            // As JSON and files of environment variables contain it.
+            lines.joined(separator: #"\n"#), lines.joined(separator: #"\r\n"#),
             "  \n" + pem, "\u{FEFF}" + pem, "Bag Attributes: none\n" + pem,
             lines.first.map { "\($0)\n" + lines.dropFirst().dropLast().joined() + "\n\(lines.last ?? "")" } ?? "",
         ]
@@ -107,6 +109,7 @@ import Testing
         #expect(error(String(repeating: " ", count: 20_000) + pem) == .notPEM)
         #expect(error(P384.Signing.PrivateKey().pemRepresentation) == .notAP256PrivateKey)
         #expect(error("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----") == .notAP256PrivateKey)
+        #expect(error("-----BEGIN PRIVATE KEY-----\nAA*AA\n-----END PRIVATE KEY-----") == .notPEM)
     }
 
     @Test("Identifiers must be given")
