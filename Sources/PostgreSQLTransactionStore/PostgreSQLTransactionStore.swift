@@ -49,8 +49,6 @@ public final class PostgreSQLTransactionStore: TransactionStore, DeliveryLedger,
         /// Until that is done, some app transactions have no legacy fields. If false, the call that opens the first connection
         /// waits, so that programs that export the store have all fields, unless another program is decoding them.
         public var fillsInBackground: Bool
-        /// The time until the next attempt, if the receipts could not be decoded in the background.
-        package var fillPause = Duration.seconds(60)
 
         public init(
             schema: String = "legacy_receipts", maximumConnections: Int = 8, statementTimeout: Double = 30,
@@ -96,8 +94,7 @@ public final class PostgreSQLTransactionStore: TransactionStore, DeliveryLedger,
         self.address = address
         let maximum = max(1, address.maximumConnections ?? options.maximumConnections)
         let fill = BackgroundFill(
-            schema, PostgreSQLConnection(address, timeouts: timeouts) { try schema.configure($0) },
-            pause: options.fillPause)
+            schema, PostgreSQLConnection(address, timeouts: timeouts) { try schema.configure($0) })
         self.fill = fill
         let fillsInBackground = options.fillsInBackground
         let pool = ConnectionPool(maximum: maximum, timeouts: timeouts) {

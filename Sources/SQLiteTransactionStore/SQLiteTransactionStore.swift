@@ -51,7 +51,8 @@ public final class SQLiteTransactionStore: TransactionStore, DeliveryLedger, Con
         /// How many look-ups may run at once, at most four per core. Further look-ups wait for their turn.
         public var readers: Int
         public var durability: Durability
-        /// Called instead of waiting for the disk, before each look-up; for tests, whose disks do not hang.
+        /// Called before each look-up, in place of a disk that hangs. Tests have no such disk, and no lock of SQLite stops all
+        /// readers until a test ends it.
         package var beforeLookUp: (@Sendable () -> Void)?
 
         public init(busyTimeout: Double = 5, readers: Int = .max, durability: Durability = .full) {
@@ -189,6 +190,9 @@ public final class SQLiteTransactionStore: TransactionStore, DeliveryLedger, Con
     }
 
     /// Runs a PRAGMA on the writing connection. Returns its first value; nil if it has none.
+    ///
+    /// Tests use it too: limits such as `max_page_count` and `query_only` apply to the connection that sets them, so no other
+    /// connection can simulate a full or read-only disk.
     @discardableResult
     package func pragma(_ text: StaticString) async throws -> String? {
         do {

@@ -316,8 +316,8 @@ public final class VerifyReceiptServer: Service {
                 ports: channels.indices.compactMap { ports[$0] }, adminPort: ports[-1], lookUpPort: ports[-2]))
     }
 
-    /// The text that `/metrics` shows.
-    package var metricsText: String { state.metrics.registry.text() }
+    /// The text that `/metrics` shows, for a program that shows it at another place.
+    public var metricsText: String { state.metrics.registry.text() }
 }
 
 extension VerifyReceiptServer {

@@ -83,8 +83,8 @@
             try await verified(signedPayload, expecting, now)
         }
 
-        /// The hits and misses of the chain cache.
-        package var chainLookups: (hits: Int, misses: Int) { cache.lookups }
+        /// How often certificate chains were found in the cache, and how often not, for the metrics of a program.
+        public var chainLookups: (hits: Int, misses: Int) { cache.lookups }
 
         // MARK: Verification
 

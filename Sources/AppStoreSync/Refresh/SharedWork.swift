@@ -45,8 +45,6 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// How many pieces of work are in progress.
     package var count: Int { state.withLock { $0.pieces.count } }
-    /// How many callers wait.
-    package var callers: Int { state.withLock { $0.callers } }
 
     /// Joins the work in progress under the first of these keys that matches. If there is none, starts `work` under all of
     /// them.

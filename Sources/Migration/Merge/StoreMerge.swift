@@ -34,7 +34,8 @@ public struct StoreMerge: Sendable {
     }
 
     private let sources: [StoreURL]
-    /// A step has about this many rows. One step is read while another one is written.
+    /// A step has about this many rows. One step is read while another one is written. Tests lower it, so that few rows make
+    /// several steps.
     package var rowsPerStep = 20_000
 
     /// - Parameter sources: each must be a store of this version.

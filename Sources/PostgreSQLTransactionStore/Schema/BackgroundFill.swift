@@ -9,14 +9,15 @@ final class BackgroundFill: Sendable {
 
     private let schema: Schema
     private let connection: PostgreSQLConnection
-    /// The time between two attempts.
-    private let pause: Duration
     private let state = Mutex(State())
 
-    init(_ schema: Schema, _ connection: PostgreSQLConnection, pause: Duration) {
+    /// The time between two attempts doubles from the first to the longest pause.
+    private static let firstPause = Duration.seconds(1)
+    private static let longestPause = Duration.seconds(60)
+
+    init(_ schema: Schema, _ connection: PostgreSQLConnection) {
         self.schema = schema
         self.connection = connection
-        self.pause = pause
     }
 
     /// Begins, unless it has begun.
@@ -30,11 +31,13 @@ final class BackgroundFill: Sendable {
     /// Until nothing is left. An attempt ends early while the server is away or refuses it, and while another program does
     /// the work, which may be killed.
     private func run() async {
+        var pause = Self.firstPause
         while !Task.isCancelled {
             let isLeft = (try? await attempt()) ?? true
             await connection.close()
             guard isLeft else { return }
             try? await Task.sleep(for: pause)
+            pause = min(pause * 2, Self.longestPause)
         }
     }
 

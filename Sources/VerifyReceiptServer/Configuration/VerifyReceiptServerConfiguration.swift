@@ -76,8 +76,9 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var concurrentRequests = 0
         /// The maximum number of requests that wait for their turn; a further one gets 503 with 21005.
         public var waitingRequests = 1024
-        /// The maximum number of requests that wait for the store or the App Store without using a slot.
-        package var suspendedRequests = 256
+        /// The maximum number of requests that wait for the store or the App Store without using a slot of
+        /// ``concurrentRequests``. A further one uses its slot while it waits, so that a slow store fills the queue.
+        public var suspendedRequests = 256
         /// The maximum bytes in memory of request bodies and of answers that clients have not read yet, of all requests
         /// together. A further request gets 503 with 21005. A quarter is reserved for bodies and answers up to 128 KiB.
         public var bufferedBytes = 256 << 20
@@ -92,8 +93,9 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var headers = Duration.seconds(10)
         /// From the end of the header to the end of the body.
         public var body = Duration.seconds(60)
-        /// The time for each 16 KiB of a body larger than 128 KiB.
-        package var bodyStep = Duration.seconds(10)
+        /// The time for each 16 KiB of a body larger than 128 KiB. A client that is slower gets 408, and the connection is
+        /// closed.
+        public var bodyStep = Duration.seconds(10)
         /// The time in which the client must read an answer.
         public var write = Duration.seconds(30)
         /// From an answer to the end of the next request's header.
@@ -214,10 +216,10 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var receiptDays = 0
         /// Of entries of the ledger that every consumer has acknowledged, since they were recorded.
         public var ledgerDays = 0
-        /// The time until the first round.
-        package var firstPause = Duration.seconds(600)
-        /// The time between two rounds.
-        package var pause = Duration.seconds(86_400)
+        /// The time from the start of the server to the first removal.
+        public var firstPause = Duration.seconds(600)
+        /// The time between two removals.
+        public var pause = Duration.seconds(86_400)
 
         public init() {}
 

@@ -185,11 +185,24 @@ private final class Flag: Sendable {
 
     @Test("Work whose last caller has left is cancelled, and a later caller begins anew")
     func abandoned() async throws {
-        let work = SharedWork<String, Int>(maximum: 4)
+        let work = SharedWork<String, Int>(maximum: 4, maximumCallers: 2)
         let cancelled = Flag(false)
         let (first, _) = await Self.begun(work, ["a"], cancelled)
-        let second = Task { try await work.value(for: ["a"], timeout: .seconds(60)) { 8 } }
-        try await eventually("two wait for it") { work.callers == 2 }
+        let second = Task<Int, any Error> {
+            while true {
+                // A third caller may have the second place for a moment.
+                do { return try await work.value(for: ["a"], timeout: .seconds(60)) { 8 } } catch {
+                    guard error is SharedWork<String, Int>.Full else { throw error }
+                    await Task.yield()
+                }
+            }
+        }
+        try await eventually("two wait for it, so a third is rejected") {
+            do {
+                _ = try await work.value(for: ["a"], timeout: .milliseconds(1)) { 8 }
+                return false
+            } catch { return error is SharedWork<String, Int>.Full }
+        }
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         #expect(!cancelled.value && work.count == 1)

@@ -335,7 +335,6 @@ struct PostgreSQLMigrationTests {
             try schema.server.sql("CREATE SEQUENCE \(schema.name).attempts")
             var options = schema.options()
             options.fillsInBackground = true
-            options.fillPause = .milliseconds(20)
             let server = try await PostgreSQLTransactionStore.open(url: schema.server.url, options: options)
             try await eventually("the server has rejected it") {
                 try schema.server.sql("SELECT is_called FROM \(schema.name).attempts") == "t"
