@@ -1,5 +1,6 @@
 public import AppStoreModels
 public import AppStoreServer
+internal import Encodings
 
 /// The App Store does not accept the app or its key. A run stops, because every further request would be refused too.
 public struct AppStoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
@@ -62,7 +63,7 @@ enum RequestFailure: Sendable {
     /// How long to wait, in milliseconds, after a 429 without `Retry-After`.
     private static let unstatedWait: Int64 = 60_000
     /// The longest wait, in milliseconds, also if `Retry-After` states more: a wrong unit must not stop a run for years.
-    private static let longestWait: Int64 = 86_400_000
+    private static let longestWait = Int64.millisecondsPerDay
 
     init(_ error: AppStoreServerAPIError, bundleID: String, now: Int64) {
         let status = error.httpStatus ?? 0

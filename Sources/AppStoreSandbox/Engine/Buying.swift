@@ -219,7 +219,7 @@ extension SandboxEngine {
     // MARK: Signatures
 
     /// 24 hours (Reference.md S6.1).
-    private static let signatureLifetime: Int64 = 86_400_000
+    private static let signatureLifetime = Int64.millisecondsPerDay
 
     /// The older form: seven fields joined by U+2063, signed in DER (Reference.md S6.1). Each nonce is accepted once.
     private mutating func checkV1(_ proof: PromotionalOfferSignatureV1, _ order: SandboxOrder) throws {

@@ -151,9 +151,7 @@ extension SignedDataInspection {
             if case .certificate(let place) = certificate.location { index = place } else { index = 0 }
             subject = certificate.certificate.subject.description
             issuer = certificate.certificate.issuer.description
-            serialNumber = certificate.certificate.serialNumber.bytes.map { byte in
-                (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }.joined()
+            serialNumber = Printable.hex(certificate.certificate.serialNumber.bytes).uppercased()
             validity = certificate.validity
             fingerprint = Fingerprint(of: certificate.der)
         }

@@ -1,9 +1,10 @@
 internal import AppStoreModels
+internal import Encodings
 
 extension PurchaseHistory {
     /// How long the App Store retries billing after a subscription expires, in milliseconds: 60 days (App Store Server
     /// Notifications, GRACE_PERIOD_EXPIRED).
-    static let billingRetry: Int64 = 60 * 86_400_000
+    static let billingRetry: Int64 = 60 * Int64.millisecondsPerDay
 
     /// Whether the customer's own subscription of a group has ended: `lapsed`, and `historyCurrent` if the history ends
     /// before it. Empty without a period that has begun.

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Encodings
 public import Purchases
 
 /// Adds the ends that no document states to the ledger: of a subscription, its grace period, its billing retry, or the
@@ -158,7 +159,7 @@ public enum LedgerEndings {
     }
 
     /// The next date of a purchase that a look at a date can say nothing about, because its rows cannot be read.
-    public static func oneDay(after date: Int64) -> Int64 { date.addingSaturated(86_400_000) }
+    public static func oneDay(after date: Int64) -> Int64 { date.addingSaturated(.millisecondsPerDay) }
 }
 
 /// The entries that are due at a look at one purchase, because time has passed.

@@ -1,4 +1,5 @@
 import AppStoreModels
+import Encodings
 import Foundation
 import Logging
 import TransactionStore
@@ -12,8 +13,6 @@ import TransactionStore
 /// ledger, and keep its entries.
 struct RetentionRounds: Sendable {
     typealias Store = StoreRetention & DeliveryLedger
-
-    private static let day: Int64 = 86_400_000
 
     let store: any Store
     let settings: VerifyReceiptServerConfiguration.Retention
@@ -34,7 +33,7 @@ struct RetentionRounds: Sendable {
 
     private func round() async {
         guard let date = await dateToCountFrom() else { return }
-        func limit(_ days: Int) -> Int64 { date.subtractingSaturated(Int64(days) * Self.day) }
+        func limit(_ days: Int) -> Int64 { date.subtractingSaturated(Int64(days) * .millisecondsPerDay) }
         if settings.notificationDays > 0 {
             await remove("notifications") {
                 try await store.removeNotifications(signedBefore: limit(settings.notificationDays))
@@ -61,12 +60,12 @@ struct RetentionRounds: Sendable {
         let now = clock()
         let newest: Int64?
         do {
-            newest = try await store.newestSignedDate(orFrom: now.subtractingSaturated(Self.day))
+            newest = try await store.newestSignedDate(orFrom: now.subtractingSaturated(.millisecondsPerDay))
         } catch {
             failed("newest document", error)
             return nil
         }
-        let date = newest.map { min(now, $0.addingSaturated(Self.day)) }
+        let date = newest.map { min(now, $0.addingSaturated(.millisecondsPerDay)) }
         metrics.retentionDelay.record(now.subtractingSaturated(date ?? 0) / 1_000)
         if date != now {
             logger.warning(

@@ -2,6 +2,7 @@ import AppStoreModels
 import AppStoreServer
 import AppStoreSync
 import ArgumentParser
+import Encodings
 
 struct NotificationsBackfillCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -51,7 +52,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         let now = await server.now()
         let environment = server.appStoreEnvironment ?? .production
         // An hour less than the reach, because the clocks may differ.
-        let earliest = now - NotificationBackfill.reach(environment) * 86_400_000 + 3_600_000
+        let earliest = now - NotificationBackfill.reach(environment) * Int64.millisecondsPerDay + 3_600_000
         guard since ?? earliest < now else { throw ValidationError("--since takes a date in the past.") }
         let history = NotificationHistoryRequest(
             startDate: max(since ?? earliest, earliest), endDate: now, onlyFailures: onlyFailures ? true : nil)

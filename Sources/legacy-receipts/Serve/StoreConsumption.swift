@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreServer
 import AppStoreSync
+import Encodings
 import Purchases
 import Synchronization
 import TransactionStore
@@ -125,7 +126,7 @@ final class StoreConsumption: ConsumptionAnswering {
     }
 
     /// Requests whose deadline was over before this time do not count: those that a backfill found, for example. In milliseconds.
-    private static let countedTime: Int64 = 7 * 86_400_000
+    private static let countedTime: Int64 = 7 * Int64.millisecondsPerDay
 
     func countMissed(deadlineUpTo date: Int64) async throws -> MissedConsumptionTasks {
         // The store has answered requests as open.

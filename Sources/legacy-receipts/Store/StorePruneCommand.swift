@@ -1,5 +1,6 @@
 import AppStoreServer
 import ArgumentParser
+import Encodings
 import TransactionStore
 
 struct StorePruneCommand: AsyncParsableCommand {
@@ -37,7 +38,7 @@ struct StorePruneCommand: AsyncParsableCommand {
         guard notificationsBefore != nil || receiptsBefore != nil else {
             throw ValidationError("Give --notifications-before, --receipts-before, or both.")
         }
-        let newest = ServerClock.system.now() - Int64(RetentionLimits.notificationDays) * 86_400_000
+        let newest = ServerClock.system.now() - Int64(RetentionLimits.notificationDays) * Int64.millisecondsPerDay
         guard notificationsBefore ?? 0 <= newest else {
             throw ValidationError(
                 "--notifications-before is less than \(RetentionLimits.notificationDays) days ago; the App Store can still send those notifications."
