@@ -2,7 +2,7 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// Closes an HTTP/2 connection without requests.
+/// Closes a TLS connection whose handshake takes too long, and an HTTP/2 connection without requests.
 ///
 /// After the idle time, Hummingbird sends GOAWAY and PING (RFC 9113, 6.7 and 6.8) and closes after the acknowledgment. A client
 /// that never acknowledges, or that is silent after the TLS handshake, would keep its connection forever. This handler closes a
@@ -10,21 +10,27 @@ import NIOTLS
 ///
 /// | state | time |
 /// |---|---|
+/// | during the TLS handshake | `timeouts.handshake` |
 /// | before the first stream | `timeouts.headers` |
 /// | after the last stream | `timeouts.idle` and ``grace(_:)`` |
 /// | no stream, while the server stops | ``grace(_:)`` |
 ///
-/// ``RequestTimeouts`` handles TLS connections with HTTP/1.1.
+/// After the handshake, ``RequestTimeouts`` handles connections with HTTP/1.1.
 final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
+
+    private enum Phase: String {
+        case handshake, headers, idle
+    }
 
     private let timeouts: VerifyReceiptServerConfiguration.Timeouts
     private let metrics: ServerMetrics
     private var context: ChannelHandlerContext?
     private var openStreams = 0
     private var isDraining = false
-    /// When the connection is closed, unless a stream opens; nil while a stream is open, and before HTTP/2 begins.
-    private var end: (phase: RequestTimeouts.Phase, deadline: NIODeadline)?
+    /// When the connection is closed, unless the handshake ends or a stream opens before; nil while a stream is open, and with
+    /// HTTP/1.1.
+    private var end: (phase: Phase, deadline: NIODeadline)?
     private var timer: Scheduled<Void>?
     private var timerDeadline = NIODeadline.distantFuture
 
@@ -38,7 +44,10 @@ final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
         min(timeouts.idle, .seconds(5))
     }
 
-    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        close(.handshake, in: timeouts.handshake)
+    }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         stop()
@@ -51,13 +60,11 @@ final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        switch event {
-        case TLSUserEvent.handshakeCompleted(negotiatedProtocol: "h2"):
-            close(.headers, in: timeouts.headers)
-        case is ChannelShouldQuiesceEvent:
+        if case .handshakeCompleted(let negotiated)? = event as? TLSUserEvent {
+            if negotiated == "h2" { close(.headers, in: timeouts.headers) } else { end = nil }
+        } else if event is ChannelShouldQuiesceEvent {
             isDraining = true
-            if end != nil { close(.idle, in: Self.grace(timeouts)) }
-        default: break
+            if let end, end.phase != .handshake { close(.idle, in: Self.grace(timeouts)) }
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -78,7 +85,7 @@ final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
 
     // MARK: Closing
 
-    private func close(_ phase: RequestTimeouts.Phase, in duration: Duration) {
+    private func close(_ phase: Phase, in duration: Duration) {
         let deadline = NIODeadline.now() + .nanoseconds(duration.wholeNanoseconds)
         end = (phase, deadline)
         wake(at: deadline)

@@ -3,7 +3,6 @@ import HummingbirdHTTP2
 import Logging
 import NIOCore
 import NIOSSL
-import NIOTLS
 import Synchronization
 import TransactionStore
 
@@ -102,7 +101,6 @@ final class ListenerChannel: ServerChildChannel {
                     try channel.pipeline.syncOperations.addHandlers(
                         [
                             ConnectionPlace(place, of: state.connections),
-                            HandshakeTimeout(state.timeouts.handshake, metrics: state.metrics),
                             ConnectionTimeouts(timeouts: state.timeouts, metrics: state.metrics),
                         ], position: .after(handler))
                     return Value(value, of: inner)
@@ -139,41 +137,6 @@ final class ListenerChannel: ServerChildChannel {
     /// Runs on threads that may wait for the store.
     func handle(value: Value, logger: Logger) async {
         await withTaskExecutorPreference(BlockingThreads.shared) { await value.handle(logger) }
-    }
-}
-
-/// Closes a connection whose TLS handshake takes too long.
-final class HandshakeTimeout: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = NIOAny
-
-    private let duration: Duration
-    private let metrics: ServerMetrics
-    private var timer: Scheduled<Void>?
-
-    init(_ duration: Duration, metrics: ServerMetrics) {
-        self.duration = duration
-        self.metrics = metrics
-    }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        timer = context.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(duration.wholeNanoseconds)) {
-            self.metrics.timeouts.add("handshake")
-            context.close(promise: nil)
-        }
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        timer?.cancel()
-        context.fireChannelInactive()
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case TLSUserEvent.handshakeCompleted? = event as? TLSUserEvent {
-            timer?.cancel()
-        }
-        context.fireUserInboundEventTriggered(event)
     }
 }
 
