@@ -53,9 +53,8 @@ public final class VerifyReceiptServer: Service {
     /// For Hummingbird, whose lines at `debug` and `trace` quote what clients send.
     private let frameworkLogger: Logger
     private let onListening: @Sendable (Addresses) -> Void
+    /// The open ports by index; the admin listener has -1, the look-up listener -2.
     private let bound = Mutex<[Int: Int]>([:])
-    /// By index; the admin listener has -1, the look-up listener -2.
-    private let sockets: [Int: ListeningSocket]
 
     /// - Parameters:
     ///   - configuration: sockets, limits, apps and replies.
@@ -111,8 +110,6 @@ public final class VerifyReceiptServer: Service {
         self.state = state
         self.logger = logger
         self.onListening = onListening
-        sockets = Dictionary(
-            uniqueKeysWithValues: (-2..<configuration.listeners.count).map { ($0, ListeningSocket()) })
         var frameworkLogger = logger
         frameworkLogger.logLevel = max(logger.logLevel, .notice)
         self.frameworkLogger = frameworkLogger
@@ -267,6 +264,7 @@ public final class VerifyReceiptServer: Service {
         _ index: Int, _ host: String, _ port: Int, _ channel: some ServerChildChannel, drain: Duration = .zero,
         backlog: Int = 256, maximum: Int? = nil
     ) -> any Service {
+        let socket = ListeningSocket()
         let server = Server(
             childChannelSetup: channel,
             configuration: ServerConfiguration(
@@ -274,13 +272,12 @@ public final class VerifyReceiptServer: Service {
                 availableConnectionsDelegate: maximum.map {
                     MaximumAvailableConnections($0, logger: frameworkLogger)
                 }),
-            onServerRunning: { [weak self] in await self?.isListening(index, $0) },
+            onServerRunning: { [weak self] in await self?.isListening(index, socket, $0) },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: frameworkLogger)
-        return NamedListener(
-            description: "\(host):\(port)", drain: drain, socket: sockets[index] ?? ListeningSocket(), server: server)
+        return NamedListener(description: "\(host):\(port)", drain: drain, socket: socket, server: server)
     }
 
-    private func isListening(_ index: Int, _ channel: any Channel) async {
+    private func isListening(_ index: Int, _ socket: ListeningSocket, _ channel: any Channel) async {
         do {
             try await channel.eventLoop.submit { [logger] in
                 try channel.pipeline.syncOperations.addHandler(AcceptErrorFilter(logger: logger), position: .first)
@@ -288,7 +285,7 @@ public final class VerifyReceiptServer: Service {
         } catch {
             logger.warning("a listener has no filter for accept errors", metadata: ["error": "\(error)"])
         }
-        await sockets[index]?.isOpen(channel)
+        await socket.isOpen(channel)
         let ports = bound.withLock { bound -> [Int: Int]? in
             bound[index] = channel.localAddress?.port ?? 0
             let others = (configuration.admin == nil ? 0 : 1) + (lookUp == nil ? 0 : 1)

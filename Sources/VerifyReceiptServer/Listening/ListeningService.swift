@@ -9,22 +9,13 @@ struct ListenError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// A server of the framework, with any type of connections.
-protocol StoppableServer: Sendable {
-    func run() async throws
-    /// Closes the listening socket and idle connections, and waits for the others.
-    func shutdownGracefully() async throws
-}
-
-extension Server: StoppableServer {}
-
 /// One listening socket. Its errors name the socket. It stops in two steps: it continues to accept connections for the drain
 /// time, so that load balancers can detect the shutdown, and then closes.
-struct NamedListener: Service, CustomStringConvertible {
+struct NamedListener<Connection: ServerChildChannel>: Service, CustomStringConvertible {
     let description: String
     let drain: Duration
     let socket: ListeningSocket
-    let server: any StoppableServer
+    let server: Server<Connection>
 
     func run() async throws {
         // Detached, because otherwise the server would receive the shutdown itself and close at once.
