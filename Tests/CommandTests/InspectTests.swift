@@ -167,7 +167,7 @@ struct InspectTests {
     func endless() async throws {
         let outcome = try await Command.run("inspect", "/dev/zero")
         #expect(outcome.status == 2)
-        #expect(outcome.error.contains("Cannot use /dev/zero: it has more than"))
+        #expect(outcome.error.contains("Cannot read /dev/zero: it has more than"))
     }
 
     @Test("Apple's roots alone are trusted by default")

@@ -1,44 +1,51 @@
 import Foundation
 
 /// Reads whole small files.
-enum BoundedFile {
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+package enum BoundedFile {
+    /// Why a file cannot be read, as a clause.
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
     }
 
-    static func read(_ path: String, maximumSize: Int) throws -> Data {
-        var information = stat()
-        guard stat(path, &information) == 0 else { throw Failure(description: String(cString: strerror(errno))) }
-        guard information.st_mode & S_IFMT != S_IFDIR else { throw Failure(description: "it is a folder") }
-        let handle: FileHandle
-        do {
-            handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        } catch {
-            throw Failure(description: "it cannot be opened")
-        }
-        defer { try? handle.close() }
-        // One byte more than allowed, because the size of a pipe is not known in advance.
-        let data: Data
-        do {
-            data = try handle.read(upToCount: maximumSize + 1) ?? Data()
-        } catch {
-            throw Failure(description: "it cannot be read")
-        }
-        guard data.count <= maximumSize else { throw Failure(description: "it has more than \(maximumSize) bytes") }
-        return data
+    package static func read(_ path: String, maximumSize: Int) throws(Failure) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(description: systemError) }
+        defer { close(descriptor) }
+        return try read(descriptor, maximumSize: maximumSize)
     }
+
+    /// Reads an open file, such as standard input, to its end.
+    package static func read(_ descriptor: Int32, maximumSize: Int) throws(Failure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = chunk.withUnsafeMutableBytes { readSome(descriptor, $0) }
+            if count == 0 { return bytes }
+            if count > 0 {
+                bytes += chunk[..<count]
+                guard bytes.count <= maximumSize else {
+                    throw Failure(description: "it has more than \(maximumSize) bytes")
+                }
+            } else if errno != EINTR {
+                throw Failure(description: systemError)
+            }
+        }
+    }
+
+    /// The text of the system's last error.
+    private static var systemError: String { String(cString: strerror(errno)) }
 
     /// The reason why this process cannot append to a file or create it; nil if none is found. Does not create the
     /// file: if another user runs the check, the server could not write it.
     static func obstacleToWriting(_ path: String) -> String? {
         var information = stat()
         guard stat(path, &information) == 0 else {
-            guard errno == ENOENT else { return String(cString: strerror(errno)) }
+            guard errno == ENOENT else { return systemError }
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-            return access(folder, W_OK | X_OK) == 0 ? nil : "the folder: \(String(cString: strerror(errno)))"
+            return access(folder, W_OK | X_OK) == 0 ? nil : "the folder: \(systemError)"
         }
         guard information.st_mode & S_IFMT != S_IFDIR else { return "it is a folder" }
-        return access(path, W_OK) == 0 ? nil : String(cString: strerror(errno))
+        return access(path, W_OK) == 0 ? nil : systemError
     }
 
     /// Whether every user of the machine can read the file.
@@ -46,4 +53,9 @@ enum BoundedFile {
         var information = stat()
         return stat(path, &information) == 0 && information.st_mode & S_IROTH != 0
     }
+}
+
+// Outside of the enum, whose own name would hide the system's.
+private func readSome(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    read(descriptor, buffer.baseAddress, buffer.count)
 }

@@ -54,13 +54,13 @@ struct ConfigurationFile {
         func problem(_ message: String) -> ConfigurationError {
             ConfigurationError([.init(key: "", place: path, message)])
         }
-        let data: Data
+        let bytes: [UInt8]
         do {
-            data = try BoundedFile.read(path, maximumSize: maximumSize)
+            bytes = try BoundedFile.read(path, maximumSize: maximumSize)
         } catch {
             throw problem("cannot be read: \(error)")
         }
-        guard let text = String(bytes: data, encoding: .utf8) else { throw problem("is not UTF-8 text") }
+        guard let text = String(bytes: bytes, encoding: .utf8) else { throw problem("is not UTF-8 text") }
         // An empty file is an error: an editor leaves one during a save, and so does a failed redirection. The
         // defaults are then not intended.
         guard text.contains(where: { !$0.isWhitespace }) else { throw problem("is empty") }

@@ -426,8 +426,8 @@ extension ConfigurationLoader {
         ofSecretFile path: String, key: String, place: String?
     ) -> [(number: Int, text: String)] {
         do {
-            let data = try BoundedFile.read(path, maximumSize: 1 << 16)
-            guard let text = String(bytes: data, encoding: .utf8) else {
+            let bytes = try BoundedFile.read(path, maximumSize: 1 << 16)
+            guard let text = String(bytes: bytes, encoding: .utf8) else {
                 problems.append(.init(key: key, place: place, "\(path) is not UTF-8 text"))
                 return []
             }
@@ -501,7 +501,7 @@ extension ConfigurationLoader {
         _ path: String, _ key: String, _ check: ([[UInt8]]) throws -> Void
     ) -> [[UInt8]] {
         do {
-            let bytes = Array(try BoundedFile.read(path, maximumSize: 1 << 20))
+            let bytes = try BoundedFile.read(path, maximumSize: 1 << 20)
             let isPEM = String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----")
             let certificates =
                 isPEM

@@ -46,7 +46,7 @@ enum TLSSetup {
     ) throws -> Value {
         let bytes: [UInt8]
         do {
-            bytes = Array(try BoundedFile.read(path, maximumSize: 1 << 20))
+            bytes = try BoundedFile.read(path, maximumSize: 1 << 20)
         } catch {
             throw Failure(key: key, description: "\(path) cannot be read: \(error)")
         }
