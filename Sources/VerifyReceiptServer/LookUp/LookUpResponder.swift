@@ -127,8 +127,8 @@ final class LookUpResponder: Sendable {
             "sha256": "\(name.map { String($0.prefix(12)) } ?? "")",
             "milliseconds": .stringConvertible((ContinuousClock.now - start) / .milliseconds(1)),
         ]
-        fields.set("requestId", requestId)
-        fields.set("traceId", RequestName.traceId(of: request.head))
+        fields["requestId"] = .string(requestId)
+        fields["traceId"] = RequestName.traceId(of: request.head).map { .string($0) }
         logger.info("look-up", metadata: fields)
         var head = state.head(status, answer.type, bytes: answer.body.count)
         for field in answer.fields { head.headerFields.append(field) }

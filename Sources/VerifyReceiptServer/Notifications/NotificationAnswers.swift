@@ -104,14 +104,16 @@ extension ServerMetrics {
 extension NotificationReport {
     /// The fields of the log line. It never contains signed data.
     func describe(in fields: inout Logger.Metadata) {
-        fields.set("bundleId", bundleId)
-        fields.set("environment", environment)
-        fields.set("notificationType", notificationType.map { String($0.prefix(80)) })
-        fields.set("notificationUUID", notificationUUID.map { String($0.prefix(80)) })
-        fields.set("outcome", outcome.rawValue)
-        fields.set("reason", reason)
-        fields.set("storeMs", storeNanoseconds.map { .nanoseconds($0) })
-        fields.set("subtype", subtype.map { String($0.prefix(80)) })
-        if verificationNanoseconds > 0 { fields.set("verificationMs", .nanoseconds(verificationNanoseconds)) }
+        fields["bundleId"] = bundleId.map { .string($0) }
+        fields["environment"] = environment.map { .string($0) }
+        fields["notificationType"] = notificationType.map { .string(String($0.prefix(80))) }
+        fields["notificationUUID"] = notificationUUID.map { .string(String($0.prefix(80))) }
+        fields["outcome"] = .string(outcome.rawValue)
+        fields["reason"] = reason.map { .string($0) }
+        fields["storeMs"] = storeNanoseconds.map { .stringConvertible(Duration.nanoseconds($0).milliseconds) }
+        fields["subtype"] = subtype.map { .string(String($0.prefix(80))) }
+        if verificationNanoseconds > 0 {
+            fields["verificationMs"] = .stringConvertible(Duration.nanoseconds(verificationNanoseconds).milliseconds)
+        }
     }
 }

@@ -254,28 +254,30 @@ struct RequestResponder: Sendable {
             case .notifications, .unknown: false
             }
         var fields = Logger.Metadata(minimumCapacity: 16)
-        fields.set("ageMs", facts.ageMilliseconds)
-        fields.set("appStoreFailed", if: facts.appStoreFailed)
-        fields.set("bundleId", facts.bundleId)
-        fields.set("client", exchange.client?.description)
-        fields.set("durationMs", duration)
-        fields.set("httpStatus", Int64(answer.status.code))
-        fields.set("method", LogName.method(request.method))
-        fields.set("notKept", if: facts.isNotKept)
-        fields.set("path", LogName.path(exchange.route))
-        fields.set("peer", channel.remoteAddress?.ipAddress)
-        fields.set("reason", facts.reason)
-        fields.set("receipt", facts.receiptName)
-        fields.set("requestId", exchange.name)
-        fields.set("source", facts.source?.rawValue)
-        fields.set("spooled", if: facts.isSpooled)
-        if hasStatus { fields.set("status", Int64(answer.reply.status)) }
-        fields.set("storeFailed", if: facts.storeFailed)
-        fields.set("storeMs", facts.storeNanoseconds.map { .nanoseconds($0) })
-        fields.set("traceId", exchange.traceId)
+        fields["ageMs"] = facts.ageMilliseconds.map { .stringConvertible($0) }
+        fields["bundleId"] = facts.bundleId.map { .string($0) }
+        fields["client"] = exchange.client.map { .string($0.description) }
+        fields["durationMs"] = .stringConvertible(duration.milliseconds)
+        fields["httpStatus"] = .stringConvertible(answer.status.code)
+        fields["method"] = .string(LogName.method(request.method))
+        fields["path"] = .string(LogName.path(exchange.route))
+        fields["peer"] = (channel.remoteAddress?.ipAddress).map { .string($0) }
+        fields["reason"] = facts.reason.map { .string($0) }
+        fields["receipt"] = facts.receiptName.map { .string($0) }
+        fields["requestId"] = .string(exchange.name)
+        fields["source"] = facts.source.map { .string($0.rawValue) }
+        if hasStatus { fields["status"] = .stringConvertible(answer.reply.status) }
+        fields["storeMs"] = facts.storeNanoseconds.map { .stringConvertible(Duration.nanoseconds($0).milliseconds) }
+        fields["traceId"] = exchange.traceId.map { .string($0) }
         if facts.verificationNanoseconds > 0 {
-            fields.set("verificationMs", .nanoseconds(facts.verificationNanoseconds))
+            fields["verificationMs"] = .stringConvertible(
+                Duration.nanoseconds(facts.verificationNanoseconds).milliseconds)
         }
+        let flags = [
+            ("appStoreFailed", facts.appStoreFailed), ("notKept", facts.isNotKept), ("spooled", facts.isSpooled),
+            ("storeFailed", facts.storeFailed),
+        ]
+        for (name, isTrue) in flags where isTrue { fields[name] = .stringConvertible(true) }
         answer.notification?.describe(in: &fields)
         let isTrouble = answer.isFailure || facts.storeFailed || facts.appStoreFailed || facts.isNotKept
         let level: Logger.Level = isTrouble ? .warning : .info
