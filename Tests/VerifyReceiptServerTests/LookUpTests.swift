@@ -25,12 +25,12 @@ private final class EchoedLookUp: LookUpAnswers {
         return Array("\"\(text)\"".utf8)
     }
 
-    func customers(with id: String, at date: Int64, _ endpoint: EndpointConfiguration) async throws -> [UInt8]? {
-        id == "none" ? nil : try await answer("customers \(id) \(date)")
+    func customers(
+        with id: String, tables: Set<String>?, at date: Int64, _ endpoint: EndpointConfiguration
+    ) async throws -> [UInt8]? {
+        let name = tables?.sorted().joined(separator: ",") ?? "customers"
+        return id == "none" ? nil : try await answer("\(name) \(id) \(date)")
     }
-    func entitlements(
-        ofCustomersWith id: String, at date: Int64, _ endpoint: EndpointConfiguration
-    ) async throws -> [UInt8]? { try await answer("entitlements \(id) \(date)") }
     func inspection(
         of document: [UInt8], _ endpoint: EndpointConfiguration, signedData trust: SignedDataTrust
     ) async throws -> [UInt8] {

@@ -6,18 +6,16 @@ public import VerifyReceipt
 ///
 /// The listener bounds the number of calls and the time that a client waits for one; a call that times out continues.
 public protocol LookUpAnswers: Sendable {
-    /// Everything about the customers with an id; nil if there is none.
+    /// The customers with an id; nil if there is none.
     /// - Parameters:
     ///   - id: any id that a customer is found by, at most 1,024 bytes.
+    ///   - tables: the names of the tables to answer; nil for everything.
     ///   - date: the moment of statuses, entitlements and offers, in milliseconds since 1970-01-01T00:00:00Z.
     ///   - endpoint: has the catalogs of the apps.
     /// - Throws: `TransactionStoreError`.
-    func customers(with id: String, at date: Int64, _ endpoint: EndpointConfiguration) async throws -> [UInt8]?
-
-    /// The entitlements of the customers with an id, as ``customers(with:at:_:)`` finds them; nil if there is none.
-    /// - Throws: `TransactionStoreError`.
-    func entitlements(ofCustomersWith id: String, at date: Int64, _ endpoint: EndpointConfiguration) async throws
-        -> [UInt8]?
+    func customers(
+        with id: String, tables: Set<String>?, at date: Int64, _ endpoint: EndpointConfiguration
+    ) async throws -> [UInt8]?
 
     /// The kind of a document, and the result of each check.
     /// - Parameters:

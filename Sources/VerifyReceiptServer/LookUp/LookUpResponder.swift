@@ -235,12 +235,9 @@ final class LookUpResponder: Sendable {
                 throw Refusal(status: .badRequest, reason: "the id has 1 to \(Self.maximumIdBytes) bytes of UTF-8")
             }
             let date = try Self.date(request) ?? state.clock()
+            let tables: Set<String>? = route == "entitlements" ? ["entitlements"] : nil
             return Question(about: Array(id.utf8)) { [self] in
-                let body =
-                    try await route == "customers"
-                    ? answers.customers(with: id, at: date, endpoint)
-                    : answers.entitlements(ofCustomersWith: id, at: date, endpoint)
-                return body.map { Answer(body: $0) }
+                try await answers.customers(with: id, tables: tables, at: date, endpoint).map { Answer(body: $0) }
             }
         default: throw Refusal(status: .notFound, reason: "unknown path")
         }

@@ -17,18 +17,8 @@ struct StoreLookUp: LookUpAnswers {
     /// The time of signatures. Other requests bring theirs.
     let clock: ServerClock
 
-    func customers(with id: String, at date: Int64, _ endpoint: EndpointConfiguration) async throws -> [UInt8]? {
-        try await answer(id, date, endpoint)
-    }
-
-    func entitlements(
-        ofCustomersWith id: String, at date: Int64, _ endpoint: EndpointConfiguration
-    ) async throws -> [UInt8]? {
-        try await answer(id, date, endpoint, tables: ["entitlements"])
-    }
-
-    private func answer(
-        _ id: String, _ date: Int64, _ endpoint: EndpointConfiguration, tables: Set<String>? = nil
+    func customers(
+        with id: String, tables: Set<String>?, at date: Int64, _ endpoint: EndpointConfiguration
     ) async throws -> [UInt8]? {
         let search = try await CustomerSearch(for: id, in: store)
         guard !search.matches.isEmpty else { return nil }
