@@ -131,7 +131,7 @@ struct StoreCheckCommand: AsyncParsableCommand {
             try await count("open consumption requests", "consumption requests") {
                 Int64(try await store.allOpenConsumptionTasks().count)
             }
-            lines += try await store.counts().lines
+            lines += try await store.counts().numbers.map { ($0.label, $0.count) }
             return (lines, problems)
         }
         try Terminal.output(lines.map { "\($0.0): \($0.1)" }.joined(separator: "\n"))

@@ -5,22 +5,28 @@ import TransactionStore
 /// The numbers of a store.
 struct StoreStats {
     private let scopes: [StoreScope]
-    private let counts: StoreCounts
+    private let numbers: [Number]
     private let consumers: [(consumer: LedgerConsumer, hasUnread: Bool)]
-    private let openConsumptionRequests: Int64
-    private let unknownTransactions: Int64
+
+    /// A number with its label in the text and its member in the JSON.
+    typealias Number = (label: String, member: String, count: Int64)
 
     /// - Throws: `TransactionStoreError`.
     init(of store: any CompleteTransactionStore) async throws {
         scopes = try await store.scopes()
-        counts = try await store.counts()
+        let counts = try await store.counts()
+        let requests = Int64(try await store.allOpenConsumptionTasks().count)
+        let unknown = try await store.unknownTransactionCount()
+        numbers =
+            [(label: "customers", member: "customers", count: counts.customers)] + counts.numbers + [
+                (label: "open consumption requests", member: "openConsumptionRequests", count: requests),
+                (label: "transactions unknown to the App Store", member: "unknownTransactions", count: unknown),
+            ]
         var consumers: [(LedgerConsumer, Bool)] = []
         for consumer in try await store.consumers() {
             consumers.append((consumer, try await Self.hasUnread(consumer, in: store)))
         }
         self.consumers = consumers
-        openConsumptionRequests = Int64(try await store.allOpenConsumptionTasks().count)
-        unknownTransactions = try await store.unknownTransactionCount()
     }
 
     private static func hasUnread(_ consumer: LedgerConsumer, in store: any DeliveryLedger) async throws -> Bool {
@@ -33,10 +39,7 @@ struct StoreStats {
 
     var text: String {
         var lines = scopes.map { "app: \($0.bundleId), \($0.environment.rawValue)" }
-        lines.append("customers: \(counts.customers)")
-        lines += counts.lines.map { "\($0.0): \($0.1)" }
-        lines.append("open consumption requests: \(openConsumptionRequests)")
-        lines.append("transactions unknown to the App Store: \(unknownTransactions)")
+        lines += numbers.map { "\($0.label): \($0.count)" }
         lines += consumers.map {
             "ledger consumer \($0.consumer.name): \($0.hasUnread ? "has unread entries" : "has read everything"), "
                 + "position \($0.consumer.position)"
@@ -50,15 +53,7 @@ struct StoreStats {
                 writer.member("bundleId", scope.bundleId)
                 writer.member("environment", scope.environment.rawValue)
             }
-            writer.member("customers", counts.customers)
-            writer.member("transactions", counts.transactions)
-            writer.member("renewalInfos", counts.renewalInfos)
-            writer.member("appTransactions", counts.appTransactions)
-            writer.member("receipts", counts.receipts)
-            writer.member("notifications", counts.notifications)
-            writer.member("leftHashes", counts.leftHashes)
-            writer.member("openConsumptionRequests", openConsumptionRequests)
-            writer.member("unknownTransactions", unknownTransactions)
+            writer.members(numbers.map { (name: $0.member, count: Int($0.count)) })
             writer.objects("ledgerConsumers", consumers) { writer, entry in
                 let (consumer, hasUnread) = entry
                 writer.member("name", consumer.name)
@@ -71,12 +66,13 @@ struct StoreStats {
 }
 
 extension StoreCounts {
-    /// The number of rows of each kind, with its name.
-    var lines: [(String, Int64)] {
+    /// The number of rows of each kind.
+    var numbers: [StoreStats.Number] {
         [
-            ("transactions", transactions), ("renewal infos", renewalInfos), ("app transactions", appTransactions),
-            ("receipts", receipts), ("notifications", notifications),
-            ("hashes of erased customers", leftHashes),
+            ("transactions", "transactions", transactions), ("renewal infos", "renewalInfos", renewalInfos),
+            ("app transactions", "appTransactions", appTransactions), ("receipts", "receipts", receipts),
+            ("notifications", "notifications", notifications),
+            ("hashes of erased customers", "leftHashes", leftHashes),
         ]
     }
 }
