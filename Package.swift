@@ -159,7 +159,8 @@ let package = Package(
         .target(
             name: "AppStoreSync",
             dependencies: [
-                "Encodings", "AppStoreModels", "LegacyReceipts", "Purchases", "AppStoreServer", "TransactionStore",
+                "Encodings", "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "AppStoreServer",
+                "TransactionStore",
             ],
             swiftSettings: settings),
         // A local App Store for trying it all; signs with ReceiptForge's test authority, never with anything real.
@@ -323,8 +324,8 @@ let package = Package(
             name: "AppStoreSyncTests",
             dependencies: [
                 "TestSupport",
-                "AppStoreModels", "AppStoreServer", "AppStoreSync", "Purchases", "ReceiptForge", "TransactionStore",
-                "SQLiteTransactionStore", crypto,
+                "AppStoreModels", "AppStoreServer", "AppStoreSync", "ProductCatalog", "Purchases", "ReceiptForge",
+                "TransactionStore", "SQLiteTransactionStore", crypto,
             ],
             swiftSettings: testSettings),
         .testTarget(

@@ -13,7 +13,7 @@ public struct AppConfiguration: Sendable {
     /// Receipts with the id 0 or without an id are not checked.
     public var appleId: Int64?
     /// The product catalog. It provides `subscription_group_identifier` if no document contains it. For the ledger of a
-    /// server's store it states when terms of non-renewing subscriptions end.
+    /// server's store it states when terms of non-renewing subscriptions end. Answers to consumption requests use its types.
     public var catalog: ProductCatalog?
     /// How current the app's answers must be; nil for ``EndpointConfiguration/freshness``.
     public var freshness: Freshness?
@@ -197,5 +197,10 @@ public struct EndpointConfiguration: Sendable {
     public init(apps: [AppConfiguration] = [], trust: TrustPolicy = .apple) {
         self.apps = apps
         self.trust = trust
+    }
+
+    /// The product catalog of an app. Of several entries for one app, the first with a catalog counts.
+    package func catalog(ofApp bundleId: String) -> ProductCatalog? {
+        apps.lazy.filter { $0.bundleId == bundleId }.compactMap(\.catalog).first
     }
 }

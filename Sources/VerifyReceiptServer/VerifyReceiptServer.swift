@@ -123,8 +123,8 @@ public final class VerifyReceiptServer: Service {
         consumption = configuration.consumption.flatMap { settings in
             consumptionAnswering.map {
                 ConsumptionRounds(
-                    $0, interval: settings.interval, credentials: configuration.appStore, metrics: metrics,
-                    logger: logger, clock: clock)
+                    $0, interval: settings.interval, credentials: configuration.appStore,
+                    endpoint: { state.current.endpoint.configuration }, metrics: metrics, logger: logger, clock: clock)
             }
         }
         self.endings = endings.map {

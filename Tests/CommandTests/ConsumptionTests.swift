@@ -95,6 +95,36 @@ struct ConsumptionTests {
         #expect(task["isDelivered"] == nil)
     }
 
+    @Test("pending --catalog counts the refunds of restored copies as report does")
+    func refundsOfCopies() async throws {
+        let folder = try Folder()
+        // Rows of an old reply state no type.
+        let copies = ["500", "501"].map { id in
+            var payload = StoredPurchases.purchase(id, "lifetime", nil, month: 0).payload
+            payload.originalTransactionId = "500"
+            var legacy = LegacyTransactionFields()
+            legacy.cancellationDate = StoredPurchases.month(1)
+            return TransactionFact(
+                payload: payload, legacy: legacy,
+                origin: FactOrigin(source: .recordedReply, signedDate: StoredPurchases.month(1)))
+        }
+        let rows = FactSet(
+            scope: StoreScope(environment: .production, bundleId: StoredPurchases.bundleId),
+            identities: [CustomerIdentity(.appAccountToken, StoredPurchases.token)], transactions: copies)
+        try await StoredPurchases.makeStore([rows, Self.request("a", Self.coins("1"), hours: 2)], in: folder)
+        try folder.write("products.yaml", StoredPurchases.catalog.utf8)
+        for (catalog, refunds) in [(["--catalog", "products.yaml"], 1), ([], 2)] {
+            let pending = try await Command.run(
+                ["app-store", "consumption", "pending", "--json", "--store", "sqlite:store.sqlite"] + catalog,
+                in: folder)
+            let tasks = try #require(try pending.object()["tasks"] as? [[String: Any]], "\(pending)")
+            #expect(tasks.map { $0["refunds"] as? Int } == [refunds], "\(pending)")
+            let report = try await Command.run(["report", "--store", "sqlite:store.sqlite"] + catalog, in: folder)
+            #expect(report.status == 0, "\(report)")
+            #expect(try folder.text("report.html").contains("<b>\(refunds)</b>refunds and revocations"))
+        }
+    }
+
     @Test("pending --consumer shows what the consumer of the ledger has acknowledged; an unknown consumer is an error")
     func delivered() async throws {
         let folder = try Folder()

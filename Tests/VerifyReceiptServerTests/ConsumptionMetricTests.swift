@@ -3,6 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 import TransactionStore
+import VerifyReceipt
 import VerifyReceiptServer
 
 @Suite("Metrics of consumption requests")
@@ -22,7 +23,9 @@ struct ConsumptionMetricTests {
             self.maybeAnswered = maybeAnswered
         }
 
-        func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound {
+        func answerOpenRequests(
+            _ credentials: [AppStoreCredentials], _ endpoint: EndpointConfiguration, now: Int64
+        ) async throws -> ConsumptionRound {
             ConsumptionRound()
         }
         func openDeadlines(after date: Int64) async throws -> [Int64] { deadlines.withLock { $0.filter { $0 > date } } }

@@ -4,6 +4,7 @@ import SQLiteTransactionStore
 import TestSupport
 import Testing
 import TransactionStore
+import VerifyReceipt
 import VerifyReceiptServer
 
 extension ServerTests {
@@ -12,7 +13,9 @@ extension ServerTests {
             func countMissed(deadlineUpTo date: Int64) async throws -> MissedConsumptionTasks {
                 MissedConsumptionTasks()
             }
-            func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound {
+            func answerOpenRequests(
+                _ credentials: [AppStoreCredentials], _ endpoint: EndpointConfiguration, now: Int64
+            ) async throws -> ConsumptionRound {
                 ConsumptionRound()
             }
             func openDeadlines(after date: Int64) async throws -> [Int64] { [] }

@@ -464,7 +464,7 @@ import VerifyReceipt
             }
         }
         let counted = stored.transactions.filter { $0.payload.productId != Shelf.apples.id }
-        let amounts = LifetimeAmounts(counted.onePerPurchase.map(\.payload))
+        let amounts = LifetimeAmounts(counted.onePerPurchase(nil).map(\.payload))
         #expect(amounts.purchased["USD"] ?? 0 == purchased, "\(name(customer))")
         #expect(amounts.refunded["USD"] ?? 0 == refunded, "\(name(customer))")
     }

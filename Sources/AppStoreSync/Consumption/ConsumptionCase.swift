@@ -1,4 +1,5 @@
 package import AppStoreModels
+package import ProductCatalog
 package import Purchases
 package import TransactionStore
 
@@ -23,13 +24,13 @@ package struct ConsumptionCase: Sendable {
     /// - Parameters:
     ///   - task: the open request.
     ///   - customer: the owner of the transaction.
+    ///   - catalog: the catalog of the app: types that documents do not state.
     ///   - acknowledged: the position that the consumer has acknowledged; nil without a consumer.
-    package init(_ task: ConsumptionTask, of customer: Customer?, acknowledged: Int64?) {
+    package init(_ task: ConsumptionTask, of customer: Customer?, catalog: ProductCatalog?, acknowledged: Int64?) {
         self.task = task
-        let transactions = customer?.transactions ?? []
-        transaction = transactions.first { $0.payload.transactionId == task.transactionId }?.payload
+        transaction = customer?.payloadsWithTypes(from: catalog).first { $0.transactionId == task.transactionId }
         isDelivered = acknowledged.flatMap { acknowledged in task.purchasedPosition.map { $0 <= acknowledged } }
-        let amounts = LifetimeAmounts(transactions.onePerPurchase.map(\.payload))
+        let amounts = customer?.lifetimeAmounts(catalog: catalog) ?? LifetimeAmounts([])
         (lifetimePurchased, lifetimeRefunded, refunds) = (amounts.purchased, amounts.refunded, amounts.refunds)
     }
 
@@ -47,12 +48,13 @@ package struct ConsumptionCase: Sendable {
     ///   - store: the store with the requests, the customers and the ledger.
     ///   - scope: the app and the environment; nil for all.
     ///   - consumer: the consumer of the ledger that delivers the content; nil for none.
+    ///   - catalog: the catalog of an app; nil if it has none.
     ///   - date: leaves out requests whose deadline is at or before this time, in milliseconds since 1970; nil for all.
     ///     Missed requests stay in the store until they are dismissed, so there can be many.
     /// - Throws: `TransactionStoreError`; ``ConsumptionProblem`` if the ledger has no such consumer.
     package static func all(
         in store: any TransactionStore & ConsumptionTasks & DeliveryLedger, scope: StoreScope? = nil, consumer: String?,
-        openAt date: Int64? = nil
+        catalog: @Sendable (StoreScope) -> ProductCatalog?, openAt date: Int64? = nil
     ) async throws -> [ConsumptionCase] {
         var acknowledged: Int64?
         if let consumer {
@@ -77,7 +79,8 @@ package struct ConsumptionCase: Sendable {
                 // One customer who cannot be read must not keep the answers to others from being sent.
                 customer = nil
             }
-            cases.append(ConsumptionCase(task, of: customer, acknowledged: acknowledged))
+            cases.append(
+                ConsumptionCase(task, of: customer, catalog: catalog(task.scope), acknowledged: acknowledged))
         }
         return cases
     }

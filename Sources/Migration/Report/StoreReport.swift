@@ -238,7 +238,7 @@ private struct StoreReportCounter {
         report.customers += 1
         report.entitlements += customer.entitlements.count
         if customer.entitlements.contains(where: \.hasAccess) { report.customersWithAccess += 1 }
-        add(customer.transactions.map(\.value), customer.customer.scope.environment, to: &report)
+        add(customer.transactions.map(\.value), of: customer.customer, to: &report)
         addSubscriptions(of: customer, to: &report)
         for row in customer.termRows { add(row.value) }
         let receipts = [customer.customer.newestAppReceipt, customer.customer.newestTransactionReceipt]
@@ -264,13 +264,13 @@ private struct StoreReportCounter {
     }
 
     private mutating func add(
-        _ transactions: [ExportedTransaction], _ environment: Environment, to report: inout StoreReport
+        _ transactions: [ExportedTransaction], of customer: Customer, to report: inout StoreReport
     ) {
         for transaction in transactions {
             for field in transaction.uncarriedFields { uncarried[field, default: 0] += 1 }
             let payload = transaction.stored.payload
             report.transactions += 1
-            report.transactionsByEnvironment[environment.rawValue, default: 0] += 1
+            report.transactionsByEnvironment[customer.scope.environment.rawValue, default: 0] += 1
             report.transactionsByEvidence[transaction.stored.isSigned ? "signed" : "recorded", default: 0] += 1
             let origins = transaction.stored.origins
             Self.count(origins.deciding?.source.rawValue, in: &report.transactionsBySource)
@@ -282,7 +282,7 @@ private struct StoreReportCounter {
             Self.count(payload.productId, in: &report.transactionsByProduct)
         }
         guard transactions.contains(where: { $0.stored.payload.isRevoked }) else { return }
-        for payload in transactions.map(\.stored).onePerPurchase(catalog).map(\.payload) where payload.isRevoked {
+        for payload in customer.revokedPurchases(catalog: catalog) {
             Self.count(payload.revocationDate.map(Self.year), in: &report.refundsByYear)
             Self.count(payload.revocationType?.rawValue, in: &report.refundsByType)
         }

@@ -1,4 +1,5 @@
 package import AppStoreModels
+package import ProductCatalog
 
 /// The payments and refunds of a customer in an app, without purchases that a family member shares or an organization
 /// assigned.
@@ -40,5 +41,22 @@ package struct LifetimeAmounts: Hashable, Sendable {
     private static func product(_ left: Int64, _ right: Int64) -> Int64 {
         let (value, overflow) = left.multipliedReportingOverflow(by: right)
         return overflow ? .max : value
+    }
+}
+
+extension Customer {
+    /// What the customer paid and got back. Copies of a purchase count once.
+    /// - Parameter catalog: gives types that no document states. Some copies are known by their type only.
+    package func lifetimeAmounts(catalog: ProductCatalog?) -> LifetimeAmounts {
+        LifetimeAmounts(onePerPurchase(catalog).map(\.payload))
+    }
+
+    /// The purchases that were refunded or revoked. Copies of a purchase count once, as in ``lifetimeAmounts(catalog:)``.
+    package func revokedPurchases(catalog: ProductCatalog?) -> [JWSTransactionDecodedPayload] {
+        onePerPurchase(catalog).map(\.payload).filter(\.isRevoked)
+    }
+
+    private func onePerPurchase(_ catalog: ProductCatalog?) -> [StoredTransaction] {
+        transactionsWithTypes(from: catalog).onePerPurchase(catalog)
     }
 }

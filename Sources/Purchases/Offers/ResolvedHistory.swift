@@ -1,4 +1,4 @@
-internal import AppStoreModels
+package import AppStoreModels
 public import ProductCatalog
 
 extension Customer {
@@ -14,6 +14,16 @@ extension Customer {
         ResolvedHistory(
             customer: self, catalog: catalog, currentThrough: currentThrough, countsUnpricedAsPaid: countsUnpricedAsPaid
         ).history
+    }
+
+    /// ``transactions`` with the types that no document states, as in the tables of an export.
+    /// - Parameter catalog: gives types that documents do not state.
+    package func payloadsWithTypes(from catalog: ProductCatalog?) -> [JWSTransactionDecodedPayload] {
+        zip(transactionsWithTypes(from: catalog), purchaseHistory(catalog: catalog).entries).map { stored, entry in
+            var payload = stored.payload
+            payload.type = entry.productType
+            return payload
+        }
     }
 }
 

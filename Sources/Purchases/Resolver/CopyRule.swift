@@ -104,9 +104,7 @@ enum CopyRule {
 
 extension [StoredTransaction] {
     /// One transaction of each purchase, where prices or refunds are counted: the customer paid once for all copies.
-    package var onePerPurchase: [StoredTransaction] { onePerPurchase(nil) }
-
-    /// The same with the types that a catalog states.
+    /// - Parameter catalog: gives the types that no document states.
     package func onePerPurchase(_ catalog: ProductCatalog?) -> [StoredTransaction] {
         CopyRule.purchases(among: self, KnownTypes(self, catalog)).compactMap { places -> StoredTransaction? in
             // Unsigned documents decide nothing about a signed purchase.

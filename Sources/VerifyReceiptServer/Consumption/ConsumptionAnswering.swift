@@ -1,15 +1,19 @@
 public import AppStoreSync
 public import TransactionStore
+public import VerifyReceipt
 
 /// Answers the open requests for consumption information (CONSUMPTION_REQUEST) when the server requests it.
 public protocol ConsumptionAnswering: Sendable {
     /// Answers what can be answered now. The other requests stay open until the next round.
     /// - Parameters:
     ///   - credentials: the keys of the apps.
+    ///   - endpoint: has the catalogs of the apps.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     /// - Returns: what became of them. If a file cannot be used, nothing is answered, and the round has a `failure`.
     /// - Throws: `TransactionStoreError`, `CancellationError`.
-    func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound
+    func answerOpenRequests(
+        _ credentials: [AppStoreCredentials], _ endpoint: EndpointConfiguration, now: Int64
+    ) async throws -> ConsumptionRound
 
     /// The deadlines of the open requests, if they are after a time, in milliseconds since 1970-01-01T00:00:00Z. A
     /// missed request stays open until a person dismisses it.

@@ -2,12 +2,15 @@ import AppStoreModels
 import AppStoreSync
 import Logging
 import Synchronization
+import VerifyReceipt
 
 /// Answers the open requests in rounds, and counts the outcomes and the open requests.
 final class ConsumptionRounds: Sendable {
     private let answering: any ConsumptionAnswering
     private let interval: Duration
     private let credentials: Mutex<[AppStoreCredentials]>
+    /// That of now, because a reload can change it.
+    private let endpoint: @Sendable () -> EndpointConfiguration
     private let last = Mutex(ConsumptionRound())
     /// The deadlines of the requests that were open at the last look.
     private let deadlines = Mutex<[Int64]>([])
@@ -17,11 +20,13 @@ final class ConsumptionRounds: Sendable {
 
     init(
         _ answering: any ConsumptionAnswering, interval: Duration, credentials: [AppStoreCredentials],
-        metrics: ServerMetrics, logger: Logger, clock: @escaping @Sendable () -> Int64
+        endpoint: @escaping @Sendable () -> EndpointConfiguration, metrics: ServerMetrics, logger: Logger,
+        clock: @escaping @Sendable () -> Int64
     ) {
         self.answering = answering
         self.interval = interval
         self.credentials = Mutex(credentials)
+        self.endpoint = endpoint
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
@@ -76,7 +81,7 @@ final class ConsumptionRounds: Sendable {
     private func round() async {
         let round: ConsumptionRound
         do {
-            round = try await answering.answerOpenRequests(credentials.withLock { $0 }, now: clock())
+            round = try await answering.answerOpenRequests(credentials.withLock { $0 }, endpoint(), now: clock())
         } catch is CancellationError {
             return
         } catch {

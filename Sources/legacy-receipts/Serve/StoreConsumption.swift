@@ -5,6 +5,7 @@ import Encodings
 import Purchases
 import Synchronization
 import TransactionStore
+import VerifyReceipt
 import VerifyReceiptServer
 
 /// Answers the open consumption requests of `serve` as `app-store consumption --answer` does. The rules and the consents are read
@@ -31,7 +32,9 @@ final class StoreConsumption: ConsumptionAnswering {
         self.settings = settings
     }
 
-    func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound {
+    func answerOpenRequests(
+        _ credentials: [AppStoreCredentials], _ endpoint: EndpointConfiguration, now: Int64
+    ) async throws -> ConsumptionRound {
         let clock = ConsumptionAnswers.clock(from: now)
         let rules: ConsumptionRules
         let consents: ConsumptionConsentFile
@@ -41,8 +44,10 @@ final class StoreConsumption: ConsumptionAnswering {
             rules = try ConsumptionRules(file: settings.rulesFile, consumer: settings.consumer)
             consents = try ConsumptionConsentFile(file: settings.consentFile)
             let accepted = self.accepted.withLock { $0 }
-            cases = try await ConsumptionCase.all(in: store, consumer: settings.consumer, openAt: now)
-                .filter { !accepted.contains($0.task.notificationUUID) }
+            cases = try await ConsumptionCase.all(
+                in: store, consumer: settings.consumer, catalog: { endpoint.catalog(ofApp: $0.bundleId) }, openAt: now
+            )
+            .filter { !accepted.contains($0.task.notificationUUID) }
         } catch let error where error is TransactionStoreError || error is CancellationError {
             throw error
         } catch {

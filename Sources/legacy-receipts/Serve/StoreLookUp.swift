@@ -23,7 +23,7 @@ struct StoreLookUp: LookUpAnswers {
         let search = try await CustomerSearch(for: id, in: store)
         guard !search.matches.isEmpty else { return nil }
         let reports = search.matches.map { match in
-            CustomerReport(match, catalog: endpoint.catalog(of: match.customer), date: date)
+            CustomerReport(match, catalog: endpoint.catalog(ofApp: match.customer.scope.bundleId), date: date)
         }
         return CustomerReport.json(search, reports, date: date, tables: tables)
     }
@@ -55,7 +55,7 @@ struct StoreLookUp: LookUpAnswers {
             }
             var replies = 0
             for match in search.matches {
-                let catalog = endpoint.catalog(of: match.customer)
+                let catalog = endpoint.catalog(ofApp: match.customer.scope.bundleId)
                 let report = CustomerReport(match, catalog: catalog, date: date)
                 let kinds = match.kinds.map(\.rawValue).joined(separator: ", ")
                 page.add(report, heading: "Customer", "Found by \(kinds), as of \(DateText.iso(date)).", now: date)
@@ -90,7 +90,7 @@ struct StoreLookUp: LookUpAnswers {
         page.add(inspection: try await inspection(of: document, endpoint, signedData: trust))
         let statements = try DocumentStatements(trust: endpoint.trust, signedData: trust, date: date)
         for customer in statements.customers(in: document) {
-            let catalog = endpoint.catalog(of: customer)
+            let catalog = endpoint.catalog(ofApp: customer.scope.bundleId)
             page.add(
                 CustomerReport(customer, catalog: catalog, date: date), heading: "What it states",
                 "Resolved alone, as of \(DateText.iso(date)). Nothing was stored.", now: date)
@@ -128,12 +128,7 @@ struct StoreLookUp: LookUpAnswers {
     private static func transactions(_ customer: Customer, _ catalog: ProductCatalog?) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginArray()
-        let entries = customer.purchaseHistory(catalog: catalog).entries
-        for (stored, entry) in zip(customer.transactionsWithTypes(from: catalog), entries) {
-            var payload = stored.payload
-            payload.type = entry.productType
-            payload.write(to: &writer)
-        }
+        for payload in customer.payloadsWithTypes(from: catalog) { payload.write(to: &writer) }
         writer.endArray()
         return writer.finish()
     }
@@ -177,12 +172,5 @@ struct StoreLookUp: LookUpAnswers {
     ) async throws -> [UInt8] {
         let signatures = StoreSignatures(store: store, endpoint: endpoint, credentials: credentials, clock: clock)
         return try await signatures.sign(signature, request)
-    }
-}
-
-extension EndpointConfiguration {
-    /// The catalog of the customer's app.
-    fileprivate func catalog(of customer: Customer) -> ProductCatalog? {
-        apps.first { $0.bundleId == customer.scope.bundleId }?.catalog
     }
 }

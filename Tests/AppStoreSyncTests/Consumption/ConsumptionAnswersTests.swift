@@ -173,7 +173,7 @@ import TransactionStore
             reason: nil,
             requestedDate: now + deadline - ConsumptionTask.answerTime, purchasedPosition: nil)
         created.withLock { $0.append(task) }
-        return ConsumptionCase(task, of: Customer(resolving: [set]), acknowledged: nil)
+        return ConsumptionCase(task, of: Customer(resolving: [set]), catalog: nil, acknowledged: nil)
     }
 
     private static func answers(

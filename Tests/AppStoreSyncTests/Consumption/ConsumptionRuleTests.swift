@@ -26,7 +26,8 @@ struct ConsumptionRuleTests {
             json: Array(#"{"rules":[{"answer":{"deliveryStatus":"DELIVERED","sampleContentProvided":false}}]}"#.utf8))
         let consent = ConsumptionConsent(customerConsented: true, consumptionPercentage: 50_000)
         do {
-            _ = try ConsumptionCase(task, of: customer, acknowledged: nil).answer(by: rules, with: consent)
+            _ = try ConsumptionCase(task, of: customer, catalog: nil, acknowledged: nil).answer(
+                by: rules, with: consent)
             return nil
         } catch let problem as ConsumptionProblem {
             return problem.message

@@ -131,7 +131,7 @@ struct CopyTests {
     @inline(never)
     private func paid(by facts: [TransactionFact]) throws -> LifetimeAmounts {
         let customer = try unwrap(Customer(resolving: [Samples.set(facts)]))
-        return LifetimeAmounts(customer.transactions.onePerPurchase.map(\.payload))
+        return customer.lifetimeAmounts(catalog: nil)
     }
 
     @Test("Copies of a purchase were paid once and refunded once, also if documents state the refund of each")

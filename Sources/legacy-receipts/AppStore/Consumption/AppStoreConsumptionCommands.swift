@@ -1,6 +1,7 @@
 import AppStoreServer
 import AppStoreSync
 import ArgumentParser
+import ProductCatalog
 import TransactionStore
 
 /// The requests for consumption information, one by one or those that a store keeps.
@@ -44,6 +45,16 @@ struct AppStoreConsumptionCommands: AsyncParsableCommand {
     }
 }
 
+/// `--catalog` of the commands about the requests of a store.
+struct ConsumptionCatalogOption: ParsableArguments {
+    @Option(file: "A product catalog: types that documents do not state. Repeatable.")
+    var catalog: [String] = []
+
+    /// The catalog; nil without files.
+    /// - Throws: `CommandFailure` with the file and the line of the mistake.
+    var products: ProductCatalog? { get throws { try CatalogArguments.catalog(catalog) } }
+}
+
 struct ConsumptionPendingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pending",
@@ -75,6 +86,8 @@ struct ConsumptionPendingCommand: AsyncParsableCommand {
     @Option(file: "Your rules (JSON): shows the answer that they give.")
     var rules: String?
 
+    @OptionGroup var catalog: ConsumptionCatalogOption
+
     @Option(date: "The point in time that decides what is missed, for example 2024-03-15T10:20:30Z (default: now).")
     var at: Int64?
 
@@ -84,8 +97,9 @@ struct ConsumptionPendingCommand: AsyncParsableCommand {
     func run() async throws {
         let date = at ?? ServerClock.system.now()
         let rules = try self.rules.map { try ConsumptionRules(file: $0, consumer: consumer) }
+        let products = try catalog.products
         let cases = try await StoreOpener.withExisting(store.url) { [consumer] in
-            try await ConsumptionCase.all(in: $0, consumer: consumer)
+            try await ConsumptionCase.all(in: $0, consumer: consumer, catalog: { _ in products })
         }
         guard json else { return try Terminal.output(ConsumptionCaseText.text(cases, rules, at: date)) }
         try Terminal.output(

@@ -44,6 +44,8 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
             "The consumer of the ledger that delivers purchases, for rules with isDelivered.", valueName: "name"))
     var consumer: String?
 
+    @OptionGroup var catalog: ConsumptionCatalogOption
+
     @Flag(help: "Send nothing; print what would be sent.")
     var dryRun = false
 
@@ -52,12 +54,14 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
     func run() async throws {
         let consent = try ConsumptionConsentFile(file: customerConsented)
         let rules = try ConsumptionRules(file: self.rules, consumer: consumer)
+        let products = try catalog.products
         let environment = options.server.appStoreEnvironment ?? .production
         let scope = StoreScope(environment: environment, bundleId: options.server.bundleId)
         let outcome = try await StoreOpener.withExisting(store.url) { [options, consumer, dryRun] store in
             let session = try await options.session(sharedThrough: store)
             let clock = ConsumptionAnswers.clock(from: session.now)
-            let cases = try await ConsumptionCase.all(in: store, scope: scope, consumer: consumer)
+            let cases = try await ConsumptionCase.all(
+                in: store, scope: scope, consumer: consumer, catalog: { _ in products })
             let answers = ConsumptionAnswers(
                 client: session.client, store: store, rules: rules, consent: { consent.rows[$0] }, isDryRun: dryRun,
                 clock: clock)
