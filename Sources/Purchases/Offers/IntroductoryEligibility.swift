@@ -29,6 +29,13 @@ extension PurchaseHistory {
         return groups.map { introductoryEligibility(group: $0, purchases, at: now) }
     }
 
+    private func introductoryEligibility(
+        group: String, _ purchases: IntroductoryPurchases, at now: Int64
+    ) -> OfferVerdict {
+        introductoryEligibility(
+            purchases.timelines[group], purchases.possible[group] ?? [], groupsKnown: purchases.groupsKnown, at: now)
+    }
+
     /// The purchases that the verdicts depend on, by group.
     private struct IntroductoryPurchases {
         let timelines: [String?: SubscriptionTimeline]
@@ -56,12 +63,15 @@ extension PurchaseHistory {
         return OfferReason(.groupsKnown, .satisfied)
     }
 
+    /// - Parameters:
+    ///   - timeline: the subscriptions of the group.
+    ///   - withoutEnd: see ``possibleSubscriptions``.
+    ///   - groupsKnown: whether the group of every other purchase is known.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     private func introductoryEligibility(
-        group: String, _ purchases: IntroductoryPurchases, at now: Int64
+        _ timeline: SubscriptionTimeline?, _ withoutEnd: [Entry], groupsKnown: OfferReason, at now: Int64
     ) -> OfferVerdict {
-        let timeline = purchases.timelines[group]
-        let withoutEnd = purchases.possible[group] ?? []
-        var reasons = [introductoryReason(timeline, withoutEnd), purchases.groupsKnown]
+        var reasons = [introductoryReason(timeline, withoutEnd), groupsKnown]
         if let undated = ((timeline?.ownUndated ?? []) + withoutEnd).first(where: { !$0.isRefunded(by: now) }) {
             reasons.append(OfferReason(.datesKnown, .unknown, transactionId: undated.transaction.transactionId))
         }
@@ -70,28 +80,35 @@ extension PurchaseHistory {
         return OfferVerdict(reasons, at: now)
     }
 
-    /// The products of all groups in which the customer cannot have an introductory offer, ascending. A product is in one group
-    /// forever, so a used offer counts for its product also if the group is unknown.
+    /// The products of all groups in which the customer cannot have an introductory offer, ascending.
+    ///
+    /// They include products whose group is unknown: each of them is in one group, even if nothing names it. So a used offer, or a
+    /// subscription that has not ended, counts for its product and for the products that the subscription had before or after.
     /// - Parameters:
-    ///   - catalog: gives further products of these groups.
+    ///   - catalog: gives further products of the known groups.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     package func productsWithoutIntroductoryOffer(catalog: ProductCatalog?, at now: Int64) -> [String] {
         let purchases = introductoryPurchases(at: now)
         let all = Set(purchases.timelines.keys).union(purchases.possible.keys).compactMap(\.self)
         let groups = Set(
             all.filter { introductoryEligibility(group: $0, purchases, at: now).eligibility == .notEligible })
-        let unplaced = purchases.timelines[String?.none]
-        let withoutEnd = purchases.possible[String?.none] ?? []
-        let used = ((unplaced?.ownEntries ?? []) + withoutEnd).filter {
-            $0.transaction.offerType == .introductory
+        let unplaced = SubscriptionTimeline.apart(
+            purchases.timelines[String?.none], with: purchases.possible[String?.none] ?? []
+        )
+        .filter { timeline, withoutEnd in
+            introductoryEligibility(timeline, withoutEnd, groupsKnown: purchases.groupsKnown, at: now).eligibility
+                == .notEligible
         }
-        guard !groups.isEmpty || !used.isEmpty else { return [] }
+        .flatMap { timeline, withoutEnd in
+            (timeline?.spans.map(\.entry) ?? []) + (timeline?.undated ?? []) + withoutEnd
+        }
+        guard !groups.isEmpty || !unplaced.isEmpty else { return [] }
         let known = knownGroups
         let placed = entries.filter { entry in
             entry.transaction.isSubscription && entry.group(known).map { groups.contains($0) } == true
         }
         let possible = groups.flatMap { purchases.possible[$0] ?? [] }
-        var products = Set((used + placed + possible).compactMap(\.transaction.productId))
+        var products = Set((unplaced + placed + possible).compactMap(\.transaction.productId))
         products.formUnion(known.filter { groups.contains($0.value) }.keys)
         if let catalog {
             products.formUnion(

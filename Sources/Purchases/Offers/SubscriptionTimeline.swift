@@ -125,6 +125,47 @@ struct SubscriptionTimeline {
         return order.map { SubscriptionTimeline(group: $0, entries: grouped[$0] ?? [], begun, ownership) }
     }
 
+    /// Purchases of unknown groups, those of each group apart as far as they show it. A product is in one group forever, and a
+    /// subscription stays in its group when its product changes.
+    /// - Parameters:
+    ///   - timeline: the subscriptions of unknown groups; nil if there are none.
+    ///   - others: purchases of unknown groups that are in no timeline.
+    static func apart(
+        _ timeline: SubscriptionTimeline?, with others: [PurchaseHistory.Entry]
+    ) -> [(timeline: SubscriptionTimeline?, others: [PurchaseHistory.Entry])] {
+        enum Mark: Hashable {
+            case product(String)
+            case subscription(String)
+        }
+        let (spans, undated) = (timeline?.spans ?? [], timeline?.undated ?? [])
+        let entries = spans.map(\.entry) + undated + others
+        let groups = CommonMarks.groups(count: entries.count) { place -> [Mark] in
+            let entry = entries[place]
+            return [entry.transaction.productId.map(Mark.product), entry.subscriptionId.map(Mark.subscription)]
+                .compactMap(\.self)
+        }
+        let dated = spans.count + undated.count
+        return groups.map { places in
+            let own = timeline.map { timeline in
+                SubscriptionTimeline(
+                    timeline, spans: places.filter { $0 < spans.count }.map { spans[$0] },
+                    undated: places.filter { spans.count..<dated ~= $0 }.map { undated[$0 - spans.count] })
+            }
+            return (own, places.filter { $0 >= dated }.map { entries[$0] })
+        }
+    }
+
+    /// A part of a timeline, with whole subscriptions.
+    private init(
+        _ timeline: SubscriptionTimeline, spans: [SubscriptionPeriodSpan], undated: [PurchaseHistory.Entry]
+    ) {
+        group = timeline.group
+        begun = timeline.begun
+        ownership = timeline.ownership
+        self.spans = spans
+        self.undated = undated
+    }
+
     /// One entry per transaction id: the one that was signed last.
     static func newest(_ entries: [PurchaseHistory.Entry]) -> [PurchaseHistory.Entry] {
         var places: [String: Int] = [:]

@@ -46,39 +46,7 @@ enum PurchaseCopies {
     /// order of the transactions does not change which of them are copies.
     /// - Parameter candidates: nil for a transaction that can have no copies.
     static func purchases(_ candidates: [Candidate?]) -> [[Int]] {
-        // For each transaction, an earlier one of the same purchase; the first one of a purchase has its own place.
-        var earlier = Array(candidates.indices)
-        func firstCopy(of place: Int) -> Int {
-            var place = place
-            while earlier[place] != place {
-                earlier[place] = earlier[earlier[place]]
-                place = earlier[place]
-            }
-            return place
-        }
-        var known: [Mark: Int] = [:]
-        for (place, candidate) in candidates.enumerated() {
-            for mark in candidate?.marks ?? [] {
-                guard let other = known[mark] else {
-                    known[mark] = place
-                    continue
-                }
-                let (one, two) = (firstCopy(of: place), firstCopy(of: other))
-                earlier[max(one, two)] = min(one, two)
-            }
-        }
-        var numbers = earlier
-        var purchases: [[Int]] = []
-        for place in candidates.indices {
-            let first = firstCopy(of: place)
-            if first == place {
-                numbers[place] = purchases.count
-                purchases.append([place])
-            } else {
-                purchases[numbers[first]].append(place)
-            }
-        }
-        return purchases
+        CommonMarks.groups(count: candidates.count) { candidates[$0]?.marks ?? [] }
     }
 }
 

@@ -207,6 +207,53 @@ struct IntroductoryTests {
         }
     }
 
+    private let anotherSubscription = Samples.period("other", 0, 1, group: nil) {
+        ($0.transactionId, $0.originalTransactionId) = ("another", "another")
+    }
+
+    @Test("A subscription of an unknown group leaves no introductory offer for its own products until it ends")
+    func currentSubscriptionOfAnUnknownGroup() {
+        let periods = [
+            Samples.period("basic", 0, 1, group: nil),
+            // Another product of the same subscription.
+            Samples.period("premium", 1, 2, group: nil),
+            anotherSubscription,
+        ]
+        let history = Samples.history(periods)
+        func without(at now: Int64) -> [String] {
+            history.productsWithoutIntroductoryOffer(catalog: nil, at: now)
+        }
+        #expect(without(at: Samples.month(1) - 1) == ["basic", "other", "premium"])
+        #expect(without(at: Samples.month(2) - 1) == ["basic", "premium"])
+        #expect(without(at: Samples.month(9)).isEmpty)
+        // The group of no other product is known to be theirs.
+        #expect(history.introductoryEligibility(group: Samples.group, at: Samples.month(1)).eligibility == .unknown)
+    }
+
+    @Test("A used offer of an unknown group counts for every product of its subscription")
+    func usedOfferOfAnUnknownGroup() {
+        let periods = [
+            Samples.period("basic", 0, 1, group: nil) { $0.offerType = .introductory },
+            Samples.period("premium", 1, 2, group: nil),
+            anotherSubscription,
+        ]
+        let products = Samples.history(periods).productsWithoutIntroductoryOffer(catalog: nil, at: Samples.month(9))
+        #expect(products == ["basic", "premium"])
+    }
+
+    @Test("The products of thousands of unknown groups are decided in linear time")
+    func manyUnknownGroups() {
+        let periods = (10_000..<30_000).map { number in
+            Samples.period("p\(number)", 0, 1, group: nil) {
+                $0.transactionId = "\(number)"
+                $0.originalTransactionId = "\(number)"
+                $0.offerType = .introductory
+            }
+        }
+        let used = Samples.history(periods).productsWithoutIntroductoryOffer(catalog: nil, at: Samples.month(9))
+        #expect(used.count == 20_000 && used.first == "p10000")
+    }
+
     @Test("A refund ends a subscription without an end: it counts only for whether an offer was used")
     func refundedWithoutEnd() {
         for group in [Samples.group, nil] {
