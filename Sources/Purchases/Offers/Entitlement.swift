@@ -158,32 +158,17 @@ extension PurchaseHistory {
         }
     }
 
-    /// Divides subscriptions without a known group into sets that must be one group: a product belongs to one group
-    /// only, and so does a subscription. The sets are in the order of their smallest product ids.
+    /// Divides subscriptions without a known group into sets that must be one group (``GroupMark``). The sets are in the order of
+    /// their smallest product ids.
     private static func connected(_ subscriptions: [[SubscriptionPeriodSpan]]) -> [[[SubscriptionPeriodSpan]]] {
-        var parents: [String: String] = [:]
-        func leastProduct(_ product: String) -> String {
-            var root = product
-            while let parent = parents[root], parent != root { root = parent }
-            var step = product
-            while let parent = parents[step], parent != root {
-                parents[step] = root
-                step = parent
-            }
-            return root
+        let sets = CommonMarks.groups(count: subscriptions.count) { place in
+            subscriptions[place].flatMap { GroupMark.all(of: $0.entry) }
         }
-        for spans in subscriptions {
-            let products = spans.map { $0.transaction.productId ?? "" }
-            for (one, other) in zip(products, products.dropFirst()) {
-                let (root, otherRoot) = (leastProduct(one), leastProduct(other))
-                parents[max(root, otherRoot)] = min(root, otherRoot)
-            }
+        func leastProduct(_ places: [Int]) -> String {
+            places.flatMap { subscriptions[$0].map { $0.transaction.productId ?? "" } }.min() ?? ""
         }
-        var sets: [String: [[SubscriptionPeriodSpan]]] = [:]
-        for spans in subscriptions {
-            sets[leastProduct(spans.first?.transaction.productId ?? ""), default: []].append(spans)
-        }
-        return sets.sorted { $0.key < $1.key }.map(\.value)
+        return sets.map { (product: leastProduct($0), places: $0) }.sorted { $0.product < $1.product }
+            .map { set in set.places.map { subscriptions[$0] } }
     }
 
     private func product(_ id: String?) -> Product { id.flatMap { products[$0] } ?? Product() }

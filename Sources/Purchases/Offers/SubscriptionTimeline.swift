@@ -74,6 +74,20 @@ extension PurchaseHistory {
     }
 }
 
+/// What only purchases of one subscription group have in common, also if no document names the group: a product is in one group
+/// forever, and a subscription stays in its group when its product changes.
+enum GroupMark: Hashable {
+    case product(String)
+    /// An original transaction id.
+    case subscription(String)
+
+    static func all(of entry: PurchaseHistory.Entry) -> [GroupMark] {
+        let product = GroupMark.product(entry.transaction.productId ?? "")
+        guard let id = entry.subscriptionId else { return [product] }
+        return [product, .subscription(id)]
+    }
+}
+
 /// The periods of one subscription group, in order. `group` is nil for subscriptions whose group no document states.
 struct SubscriptionTimeline {
     let group: String?
@@ -125,25 +139,16 @@ struct SubscriptionTimeline {
         return order.map { SubscriptionTimeline(group: $0, entries: grouped[$0] ?? [], begun, ownership) }
     }
 
-    /// Purchases of unknown groups, those of each group apart as far as they show it. A product is in one group forever, and a
-    /// subscription stays in its group when its product changes.
+    /// Purchases of unknown groups, those that must be in one group together (``GroupMark``).
     /// - Parameters:
     ///   - timeline: the subscriptions of unknown groups; nil if there are none.
     ///   - others: purchases of unknown groups that are in no timeline.
     static func apart(
         _ timeline: SubscriptionTimeline?, with others: [PurchaseHistory.Entry]
     ) -> [(timeline: SubscriptionTimeline?, others: [PurchaseHistory.Entry])] {
-        enum Mark: Hashable {
-            case product(String)
-            case subscription(String)
-        }
         let (spans, undated) = (timeline?.spans ?? [], timeline?.undated ?? [])
         let entries = spans.map(\.entry) + undated + others
-        let groups = CommonMarks.groups(count: entries.count) { place -> [Mark] in
-            let entry = entries[place]
-            return [entry.transaction.productId.map(Mark.product), entry.subscriptionId.map(Mark.subscription)]
-                .compactMap(\.self)
-        }
+        let groups = CommonMarks.groups(count: entries.count) { GroupMark.all(of: entries[$0]) }
         let dated = spans.count + undated.count
         return groups.map { places in
             let own = timeline.map { timeline in
