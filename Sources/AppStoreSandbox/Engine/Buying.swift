@@ -73,7 +73,6 @@ extension SandboxEngine {
         if let current, !current.hasEnded, current.sharedFrom == nil {
             return try changeWhileSubscribed(current, product, offer, order)
         }
-        if offer?.type == .introductory { customers[customer.name]?.introducedGroups.insert(group) }
         guard let current, current.sharedFrom == nil else {
             return beginSubscription(customer, product, group, offer, order)
         }
@@ -128,28 +127,28 @@ extension SandboxEngine {
 extension SandboxEngine {
     /// The offer that an order redeems.
     ///
-    /// An introductory offer requires a customer who had none in the group. A promotional offer requires a current or former
-    /// subscriber and the developer's signature. A win-back offer requires a customer who meets its rules. An offer code has
-    /// no requirement.
+    /// `PurchaseHistory` decides whether the customer can redeem it. A promotional offer also requires the developer's signature. For
+    /// an introductory offer, the developer's signed decision replaces the rule about earlier ones. An offer code has no requirement.
     mutating func redeemedOffer(
         _ order: SandboxOrder, _ product: SandboxProduct, customer: SandboxCustomer?, current: SandboxSubscription?
     ) throws -> SandboxOffer? {
-        let isSubscribed = current.map { !$0.hasEnded } ?? false
         switch order.redemption {
         case .withoutOffer: return nil
         case .automatic:
-            return isSubscribed || isIntroduced(customer, product) ? nil : product.offer(.introductory)
+            let verdict = introductoryVerdict(customer, product)
+            return verdict.eligibility == .eligible ? product.offer(.introductory) : nil
         case .introductory(let proof):
             let isAllowed = try allowsIntroductoryOffer(proof, product, customer)
-            return isAllowed && !isSubscribed ? product.offer(.introductory) : nil
+            let verdict = introductoryVerdict(customer, product)
+            return isAllowed && verdict.isEligibleByDecision ? product.offer(.introductory) : nil
         case .promotionalV1(let signature):
             let offer = try offered(product, .promotional, signature.offerIdentifier)
-            try requireSubscriber(customer)
+            try requireSubscriber(customer, of: product)
             try checkV1(signature, order)
             return offer
         case .promotionalV2(let identifier, let signature):
             let offer = try offered(product, .promotional, identifier)
-            try requireSubscriber(customer)
+            try requireSubscriber(customer, of: product)
             try checkV2(signature, identifier, order, customer)
             return offer
         case .offerCode(let identifier): return try offered(product, .offerCode, identifier)
@@ -166,8 +165,7 @@ extension SandboxEngine {
         }
     }
 
-    /// The win-back offers of a subscription's group that its customer is eligible for, the best first, as
-    /// `PurchaseHistory` decides. The sandbox has the whole history and the paid periods.
+    /// The win-back offers of a subscription's group that its customer is eligible for, the best first.
     func eligibleWinBackOffers(
         of subscription: SandboxSubscription, with info: JWSRenewalInfoDecodedPayload
     ) -> [WinBackOffer] {
@@ -185,17 +183,35 @@ extension SandboxEngine {
             }
         }
         guard !offers.isEmpty else { return [] }
-        var signed = info
-        signed.signedDate = now
-        let history = PurchaseHistory(
-            entries: transactions(of: customer).map { PurchaseHistory.Entry($0.payload) }, renewalInfos: [signed],
-            completeThrough: now, countsUnpricedPeriodsAsPaid: true,
-            monthLength: configuration.pace.monthLength(at: now))
-        return history.eligibleWinBackOffers(offers, at: now)
+        return history(of: customer, [info]).eligibleWinBackOffers(offers, at: now)
     }
 
-    private func isIntroduced(_ customer: SandboxCustomer?, _ product: SandboxProduct) -> Bool {
-        product.group.map { customer?.introducedGroups.contains($0) ?? false } ?? true
+    /// Whether a customer can redeem the introductory offer of a product; nil for a new customer.
+    private func introductoryVerdict(_ customer: SandboxCustomer?, _ product: SandboxProduct) -> OfferVerdict {
+        history(of: customer).introductoryEligibility(group: product.group ?? product.id, at: now)
+    }
+
+    private func history(of customer: SandboxCustomer?) -> PurchaseHistory {
+        let infos = customer.map { subscriptions(of: $0).map { renewalInfoWithoutOffers(of: $0) } } ?? []
+        return history(of: customer, infos)
+    }
+
+    /// The purchases of a customer. The sandbox knows all of them, and which periods were paid.
+    private func history(
+        of customer: SandboxCustomer?, _ infos: [JWSRenewalInfoDecodedPayload]
+    ) -> PurchaseHistory {
+        let transactions = customer.map { self.transactions(of: $0) } ?? []
+        var groups: [String: String] = [:]
+        for id in Set(transactions.compactMap(\.payload.productId)) {
+            // A subscription without a group has a group of its own.
+            if let product = catalog[id] { groups[id] = product.group ?? id }
+        }
+        var signed = infos
+        for place in signed.indices { signed[place].signedDate = now }
+        return PurchaseHistory(
+            entries: transactions.map { PurchaseHistory.Entry($0.payload) }, renewalInfos: signed, groups: groups,
+            completeThrough: now, countsUnpricedPeriodsAsPaid: true,
+            monthLength: configuration.pace.monthLength(at: now))
     }
 
     private func offered(_ product: SandboxProduct, _ type: OfferType, _ identifier: String) throws -> SandboxOffer {
@@ -204,9 +220,11 @@ extension SandboxEngine {
             "the product \(product.id.quoted) has no offer \(identifier.quoted)")
     }
 
-    private func requireSubscriber(_ customer: SandboxCustomer?) throws {
-        guard let customer, subscriptions(of: customer).contains(where: { $0.sharedFrom == nil }) else {
-            throw SandboxError(.notEligible, "a promotional offer is for a customer who has or had a subscription")
+    private func requireSubscriber(_ customer: SandboxCustomer?, of product: SandboxProduct) throws {
+        guard case .redeemable = history(of: customer).promotionalRequest(group: product.group ?? product.id, at: now)
+        else {
+            throw SandboxError(
+                .notEligible, "a promotional offer is for a customer who bought a subscription of its group")
         }
     }
 

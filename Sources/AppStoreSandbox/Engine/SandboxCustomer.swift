@@ -14,6 +14,4 @@ public struct SandboxCustomer: Sendable {
     public internal(set) var subscriptions: [String: String] = [:]
     /// The number of the family, if there is one.
     public internal(set) var family: Int?
-    /// The groups in which an introductory offer was redeemed.
-    var introducedGroups: Set<String> = []
 }

@@ -31,6 +31,10 @@ extension OfferVerdict {
     package var hadIntroductoryOffer: Bool {
         reasons.contains { $0.rule == .noIntroductoryOfferBefore && $0.outcome == .failed }
     }
+
+    /// Whether the customer can redeem the introductory offer if the developer signs that it is allowed. The developer decides
+    /// whether an earlier offer counts, and the App Store decides the rest.
+    package var isEligibleByDecision: Bool { obstacles.allSatisfy { $0.rule == .noIntroductoryOfferBefore } }
 }
 
 /// Whether answers of the App Store show everything that decides about an introductory offer.

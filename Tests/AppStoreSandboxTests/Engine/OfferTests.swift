@@ -112,6 +112,37 @@ struct OfferTests {
         #expect(refusal { try shop.buy(Sold.basic, .promotionalV1(proof)) } == .notEligible)
     }
 
+    @Test("A subscription that was assigned, and one of another group, allow no promotional and no introductory offer")
+    func assignedSubscription() throws {
+        let key = try DeveloperKey.known()
+        var shop = try Shop { $0.key = key }
+        try shop.buy(Sold.solo)
+        let assigned = try shop.engine.buy(
+            SandboxOrder(customer: "ada", productId: Sold.basic, redemption: .withoutOffer, isAssigned: true),
+            at: shop.now)
+        let proof = try PromotionalOfferSignatureCreator(key: try DeveloperKey.signing(), bundleID: bundle)
+            .createSignature(productId: Sold.basic, offerIdentifier: "half", timestamp: shop.now)
+        #expect(refusal { try shop.buy(Sold.basic, .promotionalV1(proof)) } == .notEligible)
+        try shop.engine.cancel(assigned.id, at: shop.now)
+        shop.pass(Shop.monthly)
+        #expect(try shop.buy(Sold.premium, .automatic).payload.offerType == nil)
+    }
+
+    @Test("The introductory offer of an order is the one that the rules about the customer's purchases allow")
+    func introductoryByRules() throws {
+        var shop = try Shop()
+        #expect(try shop.buy(Sold.basic, by: "bob", .automatic).payload.offerType == .introductory)
+        // A refunded offer counts as had.
+        let trial = try shop.buy(Sold.basic, .automatic)
+        try shop.engine.refund(trial.id, at: shop.now)
+        #expect(try shop.buy(Sold.basic, .automatic).payload.offerType == nil)
+        // While billing is retried, the subscription has not ended.
+        let failing = try shop.buy(Sold.basic, by: "eve")
+        try shop.engine.failBilling(failing.id, at: shop.now)
+        shop.pass(Shop.monthly)
+        #expect(try shop.buy(Sold.premium, by: "eve", .automatic).payload.offerType == nil)
+    }
+
     @Test("An offer code for a new customer is an INITIAL_BUY, for a subscriber of a lower plan an immediate upgrade")
     func offerCode() throws {
         var shop = try Shop()

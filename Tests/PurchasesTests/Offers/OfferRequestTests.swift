@@ -46,6 +46,16 @@ struct OfferRequestTests {
         #expect(verdict().hadIntroductoryOffer)
     }
 
+    @Test("A developer's decision allows another introductory offer, but not one during a subscription")
+    func introductoryOfferByDecision() {
+        let used = Samples.period(0, 3) { $0.offerType = .introductory }
+        func verdict(at month: Int64) -> OfferVerdict {
+            Samples.history([used]).introductoryEligibility(group: Samples.group, at: Samples.month(month))
+        }
+        #expect(!verdict(at: 2).isEligibleByDecision)
+        #expect(verdict(at: 5).isEligibleByDecision && verdict(at: 5).eligibility == .notEligible)
+    }
+
     /// A customer with two purchases, one period each.
     @inline(never)
     private func customer(_ sources: [FactSource] = [.receipt, .receipt]) throws -> Customer {
