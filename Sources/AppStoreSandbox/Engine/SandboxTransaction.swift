@@ -40,14 +40,6 @@ public struct SandboxTransaction: Sendable {
     /// Whether it was refunded or revoked.
     public var isRevoked: Bool { payload.revocationDate != nil }
 
-    /// Whether its offer is a free trial for new subscribers.
-    var isTrial: Bool { payload.offerType == .introductory && payload.offerDiscountType == .freeTrial }
-
-    /// Whether its offer is another introductory offer; nil unless it is of an auto-renewable subscription.
-    var isInIntroOffer: Bool? {
-        payload.type == .autoRenewableSubscription ? payload.offerType == .introductory && !isTrial : nil
-    }
-
     /// The cancellation in legacy documents: of a refund, or of an upgrade with the reason 0 (Reference.md V3.5).
     var cancellation: (date: Int64, reason: Int32?)? {
         if let date = payload.revocationDate { return (date, payload.revocationReason?.rawValue) }

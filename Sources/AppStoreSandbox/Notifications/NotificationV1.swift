@@ -1,5 +1,6 @@
 internal import AppStoreModels
 internal import Encodings
+internal import Purchases
 internal import ReceiptForge
 
 /// Notifications of version 1 (Reference.md V8). They are not signed.
@@ -50,13 +51,13 @@ enum NotificationV1 {
         writer.legacyDate("original_purchase_date", payload.originalPurchaseDate)
         writer.legacyDate("expires_date", payload.expiresDate)
         writer.member("web_order_line_item_id", payload.webOrderLineItemId)
-        writer.member("is_trial_period", String(transaction.isTrial))
-        writer.member("is_in_intro_offer_period", transaction.isInIntroOffer.map { String($0) })
+        writer.member("is_trial_period", String(payload.isTrialPeriod))
+        writer.member("is_in_intro_offer_period", payload.isInIntroOfferPeriod.map { String($0) })
         writer.member("in_app_ownership_type", payload.inAppOwnershipType)
         writer.member("subscription_group_identifier", payload.subscriptionGroupIdentifier)
         writer.member("app_account_token", payload.appAccountToken)
-        writer.member("promotional_offer_id", payload.offerType == .promotional ? payload.offerIdentifier : nil)
-        writer.member("offer_code_ref_name", payload.offerType == .offerCode ? payload.offerIdentifier : nil)
+        writer.member("promotional_offer_id", payload.promotionalOfferId)
+        writer.member("offer_code_ref_name", payload.offerCodeRefName)
         writer.legacyDate("cancellation_date", transaction.cancellation?.date)
         writer.member("cancellation_reason", transaction.cancellation?.reason.map { String($0) })
         writer.member("is_upgraded", payload.isUpgraded == true ? "true" : nil)

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Purchases
 internal import ReceiptForge
 
 /// Legacy receipts of the sandbox's purchases, signed by the test authority.
@@ -47,9 +48,9 @@ package struct SandboxReceipts {
             $0.cancellationDate = cancellation.map { .seconds(ForgedInstant(milliseconds: $0.date)) } ?? .empty
             $0.cancellationReason = cancellation?.reason.map { Int64($0) }
             $0.ownershipType = payload.inAppOwnershipType == .familyShared ? 1 : 0
-            $0.promotionalOfferId = payload.offerType == .promotional ? payload.offerIdentifier : nil
-            $0.isTrialPeriod = transaction.isTrial
-            $0.isInIntroOfferPeriod = transaction.isInIntroOffer
+            $0.promotionalOfferId = payload.promotionalOfferId
+            $0.isTrialPeriod = payload.isTrialPeriod
+            $0.isInIntroOfferPeriod = payload.isInIntroOfferPeriod
         }
     }
 
@@ -88,9 +89,9 @@ package struct SandboxReceipts {
             let cancellation = transaction.cancellation
             $0.cancellationDate = cancellation.map { ForgedInstant(milliseconds: $0.date) }
             $0.cancellationReason = cancellation?.reason.map { String($0) }
-            if let isInIntroOffer = transaction.isInIntroOffer {
-                $0.isTrialPeriod = transaction.isTrial
-                $0.isInIntroOfferPeriod = isInIntroOffer
+            if let isInIntroOfferPeriod = payload.isInIntroOfferPeriod {
+                $0.isTrialPeriod = payload.isTrialPeriod
+                $0.isInIntroOfferPeriod = isInIntroOfferPeriod
             }
         }
         let leaf = try required(

@@ -338,9 +338,8 @@ extension LegacyTransactionFields {
         unsigned: LegacyTransactionFields?
     ) {
         if places.signed != nil {
-            let name = payload.offerIdentifier
-            promotionalOfferId = receipt?.promotionalOfferId ?? (payload.offerType == .promotional ? name : nil)
-            offerCodeRefName = payload.offerType == .offerCode ? name : nil
+            promotionalOfferId = receipt?.promotionalOfferId ?? payload.promotionalOfferId
+            offerCodeRefName = payload.offerCodeRefName
         } else {
             promotionalOfferId = places.receipt != nil ? receipt?.promotionalOfferId : unsigned?.promotionalOfferId
             offerCodeRefName = unsigned?.offerCodeRefName

@@ -7,10 +7,35 @@ extension JWSTransactionDecodedPayload {
     /// `is_trial_period` of a transaction that states its offer: "true" for a free introductory offer.
     package var isTrialPeriod: Bool { offerType == .introductory && offerDiscountType == .freeTrial }
 
-    /// `is_in_intro_offer_period` of an auto-renewable subscription that states its offer: "true" for a paid introductory
-    /// offer. Free trials get "false", as in 44 of 44 signed receipts; one reply of late 2024 has both flags (Reference.md
-    /// V3.5, "Trial flags").
-    package var isInIntroOfferPeriod: Bool { offerType == .introductory && !isTrialPeriod }
+    /// `is_in_intro_offer_period` of a transaction that states its offer: "true" for a paid introductory offer. Free trials get
+    /// "false", as in 44 of 44 signed receipts; one reply of late 2024 has both flags (Reference.md V3.5, "Trial flags"). Nil
+    /// except for auto-renewable subscriptions.
+    package var isInIntroOfferPeriod: Bool? { isSubscription ? offerType == .introductory && !isTrialPeriod : nil }
+
+    /// `promotional_offer_id`
+    package var promotionalOfferId: String? { offerType == .promotional ? offerIdentifier : nil }
+
+    /// `offer_code_ref_name`
+    package var offerCodeRefName: String? { offerType == .offerCode ? offerIdentifier : nil }
+}
+
+extension JWSRenewalInfoDecodedPayload {
+    /// `promotional_offer_id` of `pending_renewal_info`
+    package var promotionalOfferId: String? { offerType == .promotional ? offerIdentifier : nil }
+
+    /// `offer_code_ref_name` of `pending_renewal_info`
+    package var offerCodeRefName: String? { offerType == .offerCode ? offerIdentifier : nil }
+}
+
+/// The values of a transaction that a reply can have although no document states them, for clients that require them. They state
+/// more than a signed document does.
+package enum PresumedValue {
+    /// `in_app_ownership_type`. Family Sharing of in-app purchases was introduced together with the attribute in late 2020, so the
+    /// value is correct for older receipts.
+    package static let ownershipType = InAppOwnershipType.purchased
+
+    /// `is_in_intro_offer_period`; nil except for auto-renewable subscriptions, because no other transaction has the member.
+    package static func isInIntroOfferPeriod(isAutoRenewable: Bool) -> Bool? { isAutoRenewable ? false : nil }
 }
 
 extension StoredTransaction {
@@ -25,16 +50,10 @@ extension StoredTransaction {
         var fields = legacy
         if origins.contains(where: { $0.kind == .signedTransaction }) {
             if fields.isTrialPeriod == nil { fields.isTrialPeriod = payload.isTrialPeriod }
-            if fields.isInIntroOfferPeriod == nil, payload.isSubscription {
-                fields.isInIntroOfferPeriod = payload.isInIntroOfferPeriod
-            }
+            if fields.isInIntroOfferPeriod == nil { fields.isInIntroOfferPeriod = payload.isInIntroOfferPeriod }
         }
-        if fields.promotionalOfferId == nil, payload.offerType == .promotional {
-            fields.promotionalOfferId = payload.offerIdentifier
-        }
-        if fields.offerCodeRefName == nil, payload.offerType == .offerCode {
-            fields.offerCodeRefName = payload.offerIdentifier
-        }
+        if fields.promotionalOfferId == nil { fields.promotionalOfferId = payload.promotionalOfferId }
+        if fields.offerCodeRefName == nil { fields.offerCodeRefName = payload.offerCodeRefName }
         if fields.inAppOwnershipType == nil { fields.inAppOwnershipType = payload.inAppOwnershipType }
         if let date = payload.revocationDate { fields.cancellationDate = date }
         if fields.cancellationDate == nil {

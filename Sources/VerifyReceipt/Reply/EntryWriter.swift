@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Purchases
 
 /// The members in a list of transactions.
 struct EntryStyle {
@@ -22,12 +23,14 @@ extension JSONWriter {
         member("web_order_line_item_id", entry.webOrderLineItemId)
         flagMember("is_trial_period", entry.isTrialPeriod)
         let isAutoRenewable = entry.isAutoRenewable
-        let presumedIntro: Bool? = style.presumed.introductoryOfferPeriod && isAutoRenewable ? false : nil
+        let presumedIntro =
+            style.presumed.introductoryOfferPeriod
+            ? PresumedValue.isInIntroOfferPeriod(isAutoRenewable: isAutoRenewable) : nil
         flagMember("is_in_intro_offer_period", entry.isInIntroOfferPeriod ?? presumedIntro)
         member(DateKeys.cancellation, entry.cancellationDate)
         if entry.cancellationDate != nil { decimalMember("cancellation_reason", entry.cancellationReason) }
         member("promotional_offer_id", entry.promotionalOfferId)
-        let presumedOwnership = style.presumed.ownershipType ? InAppOwnershipType.purchased.rawValue : nil
+        let presumedOwnership = style.presumed.ownershipType ? PresumedValue.ownershipType.rawValue : nil
         member("in_app_ownership_type", entry.ownershipType ?? presumedOwnership)
         if style.isLatest {
             if isAutoRenewable { member("subscription_group_identifier", entry.subscriptionGroupIdentifier) }

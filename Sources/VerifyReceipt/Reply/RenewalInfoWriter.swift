@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Purchases
 
 extension JSONWriter {
     /// The members of one entry of `pending_renewal_info` (Reference.md V3.6, and V9.3 in reverse). Every value is a string.
@@ -13,8 +14,8 @@ extension JSONWriter {
         if let isRetrying = info.isInBillingRetryPeriod, isRetrying || info.expirationIntent != nil {
             member("is_in_billing_retry_period", isRetrying ? "1" : "0")
         }
-        if info.offerType == .promotional { member("promotional_offer_id", info.offerIdentifier) }
-        if info.offerType == .offerCode { member("offer_code_ref_name", info.offerIdentifier) }
+        member("promotional_offer_id", info.promotionalOfferId)
+        member("offer_code_ref_name", info.offerCodeRefName)
         let priceIncrease = info.priceIncreaseStatus.map { Int64($0.rawValue) }
         decimalMember("price_consent_status", priceIncrease)
         decimalMember("price_increase_status", priceIncrease)
