@@ -123,7 +123,7 @@ private struct ResolvedHistory {
         for (id, transactions) in Dictionary(grouping: customer.transactions, by: { $0.purchaseId ?? "" }) {
             let origins = transactions.flatMap(\.origins)
             let last = transactions.max { $0.order < $1.order }
-            let answered = Self.newest(origins) { $0.source == .appStoreServerAPI }
+            let answered = Self.newest(origins, where: \.isAppStoreAnswer)
             let received = Self.newest(origins) { $0.source == .receipt }
             let signed = Self.newest(last?.origins ?? []) { $0.kind.isSigned }
             found[id] = PurchaseHistory.Coverage(

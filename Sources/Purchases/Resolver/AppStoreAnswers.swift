@@ -2,9 +2,14 @@ internal import AppStoreModels
 
 // What the App Store Server API has answered about a customer. `enrich` queries the other purchases.
 
+extension FactOrigin {
+    /// Whether the document is an answer of the App Store Server API.
+    var isAppStoreAnswer: Bool { source == .appStoreServerAPI }
+}
+
 extension StoredTransaction {
     /// Whether an answer of the App Store Server API states the transaction.
-    package var hasAppStoreAnswer: Bool { origins.contains { $0.source == .appStoreServerAPI } }
+    package var hasAppStoreAnswer: Bool { origins.contains(where: \.isAppStoreAnswer) }
 
     /// The purchase of the transaction.
     package var purchaseId: String? { payload.purchaseId }

@@ -62,7 +62,7 @@ extension VerifyReceiptEndpoint {
             let (unknownNow, stale) = coverage.stale(notBefore: notBefore).partitioned { answers.unknown.contains($0) }
             guard stale.isEmpty else { return stale }
             guard unknownNow.isEmpty else {
-                throw UnknownPurchases(count: unknownNow.count, refusal: coverage.refusal(ofUnknown: unknownNow))
+                throw UnknownPurchases(count: unknownNow.count, refusal: StatusCondition(coverage.unknown(unknownNow)))
             }
             // The store takes no answer about an erased purchase (LeftHash), so the reply states it from the receipt.
             guard asked.keys.allSatisfy({ knowledge?.hasPurchase($0) == true }) else { return [] }
@@ -107,6 +107,17 @@ extension VerifyReceiptEndpoint {
         let count: Int
         /// The refusal if a current answer is required; nil if the App Store's data is sufficient.
         let refusal: StatusCondition?
+    }
+}
+
+extension StatusCondition {
+    /// The refusal for an answer that must be current, if the App Store does not know purchases; nil if its data is sufficient.
+    fileprivate init?(_ unknown: PurchaseDates.Unknown) {
+        switch unknown {
+        case .harmless: return nil
+        case .maybeTooNew: self = .appStoreUnavailable
+        case .notKnown: self = .accountNotFound
+        }
     }
 }
 

@@ -1,13 +1,13 @@
-internal import Purchases
+internal import AppStoreModels
 
 /// When the App Store last stated the complete history of each purchase in an answer.
 ///
 /// Only an answer of the App Store Server API states a complete history. A notification describes one transaction and
 /// reveals nothing about missed ones, and clients choose which JWS they submit. An API answer covers one Apple Account:
 /// a customer with several accounts is covered when each of them is.
-struct AppStoreCoverage {
+package struct AppStoreCoverage {
     /// Each id once; those of the submitted receipt come first.
-    private(set) var originalTransactionIds: [String] = []
+    package private(set) var originalTransactionIds: [String] = []
     /// Milliseconds since 1970-01-01T00:00:00Z.
     private var times: [String: Int64]
     private var dates = PurchaseDates()
@@ -22,7 +22,7 @@ struct AppStoreCoverage {
     ///     contains nothing about the purchase.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z. Statements that are signed later than this show a clock
     ///     difference, so they do not count.
-    init(
+    package init(
         _ facts: FactSet, _ knowledge: Customer?, countsRecorded: Bool, asked: [String: Int64] = [:], now: Int64
     ) {
         times = asked
@@ -46,29 +46,24 @@ struct AppStoreCoverage {
     private mutating func add(_ id: String?, _ origins: [FactOrigin]) {
         guard let id, CustomerIdentity.isMeaningful(id: id) else { return }
         if seen.insert(id).inserted { originalTransactionIds.append(id) }
-        for origin in origins where origin.source == .appStoreServerAPI && origin.signedDate <= now {
+        for origin in origins where origin.isAppStoreAnswer && origin.signedDate <= now {
             times[id] = max(times[id] ?? .min, origin.signedDate)
         }
     }
 
-    /// The refusal for an answer that must be current, if the App Store does not know these purchases; nil if its data
-    /// is sufficient.
-    func refusal(ofUnknown ids: [String]) -> StatusCondition? {
-        switch dates.unknown(ids, of: originalTransactionIds.count, at: now) {
-        case .harmless: nil
-        case .maybeTooNew: .appStoreUnavailable
-        case .notKnown: .accountNotFound
-        }
+    /// The meaning of purchases that the App Store does not know.
+    package func unknown(_ ids: [String]) -> PurchaseDates.Unknown {
+        dates.unknown(ids, of: originalTransactionIds.count, at: now)
     }
 
     /// The purchases that the App Store was not queried about at this time or later.
-    func stale(notBefore: Int64) -> [String] {
+    package func stale(notBefore: Int64) -> [String] {
         originalTransactionIds.filter { id in times[id].map { $0 < notBefore } ?? true }
     }
 
     /// The time since which no App Store data can be missing; nil if there are no purchases or one of them was never
     /// queried. Milliseconds since 1970-01-01T00:00:00Z.
-    var since: Int64? {
+    package var since: Int64? {
         var least: Int64?
         for id in originalTransactionIds {
             guard let time = times[id] else { return nil }
