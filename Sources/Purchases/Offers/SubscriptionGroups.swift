@@ -22,6 +22,13 @@ package enum SubscriptionGroups {
             self.isGroupSigned = isGroupSigned
             self.isSigned = isSigned
         }
+
+        /// The group that counts for the transaction: that of a signed document about it, or that of its product.
+        /// - Parameter known: from ``SubscriptionGroups/ofProducts(_:catalog:)``.
+        package func group(_ known: [String: String]) -> String? {
+            if isSigned, isGroupSigned, let group { return group }
+            return productId.flatMap { known[$0] } ?? group
+        }
     }
 
     /// The group of each product, by the first of these that states one:

@@ -348,24 +348,20 @@ extension PurchaseHistory {
     /// The subscription group of each product (`SubscriptionGroups`). ``groups`` has the groups that the catalog states.
     package var knownGroups: [String: String] {
         let subscriptions = SubscriptionTimeline.newest(entries).filter { $0.transaction.isSubscription }
-        return SubscriptionGroups.ofProducts(
-            subscriptions.map { entry in
-                SubscriptionGroups.Statement(
-                    productId: entry.transaction.productId, subscriptionId: entry.subscriptionId,
-                    group: entry.transaction.subscriptionGroupIdentifier, isGroupSigned: entry.isGroupSigned,
-                    isSigned: entry.isSigned)
-            }, catalog: groups)
+        return SubscriptionGroups.ofProducts(subscriptions.map(\.groupStatement), catalog: groups)
     }
 }
 
 extension PurchaseHistory.Entry {
-    /// The subscription group that counts for a subscription: that of a signed document about it, or that of its product.
-    /// - Parameter known: ``PurchaseHistory/knownGroups``.
-    package func group(_ known: [String: String]) -> String? {
-        let stated = transaction.subscriptionGroupIdentifier
-        if isSigned, isGroupSigned, let stated { return stated }
-        return transaction.productId.flatMap { known[$0] } ?? stated
+    fileprivate var groupStatement: SubscriptionGroups.Statement {
+        SubscriptionGroups.Statement(
+            productId: transaction.productId, subscriptionId: subscriptionId,
+            group: transaction.subscriptionGroupIdentifier, isGroupSigned: isGroupSigned, isSigned: isSigned)
     }
+
+    /// The subscription group that counts for a subscription.
+    /// - Parameter known: ``PurchaseHistory/knownGroups``.
+    package func group(_ known: [String: String]) -> String? { groupStatement.group(known) }
 }
 
 extension JWSTransactionDecodedPayload {

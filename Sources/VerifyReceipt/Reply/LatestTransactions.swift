@@ -86,10 +86,7 @@ struct LatestTransactions {
         }
         let statements = entries.compactMap { $0.isAutoRenewable ? $0.groupStatement : nil }
         let groups = SubscriptionGroups.ofProducts(statements, catalog: catalogGroups)
-        for index in open {
-            guard let group = entries[index].productId.flatMap({ groups[$0] }) else { continue }
-            entries[index].subscriptionGroupIdentifier = group
-        }
+        for index in open { entries[index].subscriptionGroupIdentifier = entries[index].groupStatement.group(groups) }
     }
 
     /// Adds the members that the configuration requests in addition to Apple's.

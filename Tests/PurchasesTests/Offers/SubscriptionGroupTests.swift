@@ -34,6 +34,16 @@ struct SubscriptionGroupTests {
         #expect(SubscriptionGroups.ofProducts([row], catalog: [:]) == ["month": "1"])
     }
 
+    @Test("A transaction is in the group that a signed document states about it, else in that of its product")
+    func groupOfTransaction() {
+        let known = ["month": "2"]
+        #expect(statement("month", of: "1", group: "9").group(known) == "9")
+        #expect(statement("month", of: "1", group: "1", isGroupSigned: false).group(known) == "2")
+        #expect(statement("month", of: "1").group(known) == "2")
+        #expect(statement("year", of: "1", group: "1", isSigned: false).group(known) == "1")
+        #expect(statement(nil, of: "1").group(known) == nil)
+    }
+
     @Test("The group that a row states counts last, also if the row adds it to a signed purchase")
     func rowBesideSigned() {
         let added = statement("month", of: "1", group: "forged", isGroupSigned: false)
