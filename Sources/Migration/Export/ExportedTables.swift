@@ -240,7 +240,7 @@ package enum ExportedTables {
             .integer("recordedTransactions") { $0.value.transactions.count(where: { !$0.isSigned }) },
             .integer("subscriptions") { $0.owner.subscriptions.count },
             .integer("entitlements") { $0.owner.entitlements.count },
-            .boolean("hasAccess") { $0.owner.entitlements.contains(where: \.hasAccess) },
+            .boolean("hasAccess") { $0.owner.entitlements.giveAccess },
         ])
 
     static let customerIdentities = Table<OwnedRow<CustomerIdentity>>(

@@ -237,7 +237,7 @@ private struct StoreReportCounter {
     mutating func add(_ customer: ExportedCustomer, to report: inout StoreReport) {
         report.customers += 1
         report.entitlements += customer.entitlements.count
-        if customer.entitlements.contains(where: \.hasAccess) { report.customersWithAccess += 1 }
+        if customer.entitlements.giveAccess { report.customersWithAccess += 1 }
         add(customer.transactions.map(\.value), of: customer.customer, to: &report)
         addSubscriptions(of: customer, to: &report)
         for row in customer.termRows { add(row.value) }

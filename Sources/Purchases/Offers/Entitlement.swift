@@ -39,6 +39,11 @@ public struct Entitlement: Hashable, Sendable {
     public var hasAccess: Bool { status?.givesAccess ?? false }
 }
 
+extension Collection<Entitlement> {
+    /// Whether one of a customer's entitlements gives access.
+    package var giveAccess: Bool { contains(where: \.hasAccess) }
+}
+
 /// The standing of one subscription.
 public struct SubscriptionStanding: Hashable, Sendable {
     /// Apple's status.

@@ -94,7 +94,6 @@ extension TransactionEntry {
         cancellationReason = receipt.cancellationReason
         subscriptionGroupIdentifier = receipt.subscriptionGroupIdentifier
         itemId = receipt.itemId
-        type = receipt.isAutoRenewable ? .autoRenewableSubscription : nil
     }
 }
 
