@@ -99,7 +99,7 @@ extension PurchaseHistory {
             introductoryEligibility(timeline, withoutEnd, groupsKnown: purchases.groupsKnown, at: now).eligibility
                 == .notEligible
         }
-        .flatMap { timeline, withoutEnd in
+        .flatMap { timeline, withoutEnd -> [Entry] in
             (timeline?.spans.map(\.entry) ?? []) + (timeline?.undated ?? []) + withoutEnd
         }
         guard !groups.isEmpty || !unplaced.isEmpty else { return [] }

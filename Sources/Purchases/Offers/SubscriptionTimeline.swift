@@ -156,7 +156,7 @@ struct SubscriptionTimeline {
                     timeline, spans: places.filter { $0 < spans.count }.map { spans[$0] },
                     undated: places.filter { spans.count..<dated ~= $0 }.map { undated[$0 - spans.count] })
             }
-            return (own, places.filter { $0 >= dated }.map { entries[$0] })
+            return (timeline: own, others: places.filter { $0 >= dated }.map { entries[$0] })
         }
     }
 
