@@ -108,7 +108,10 @@ public struct MigrationSummary: Sendable, Equatable {
     /// The number of values that were carried along in base64, because they are not UTF-8.
     public var valuesNotUTF8: Int { count(.carriedAsBase64) }
 
-    private func count(_ fate: MemberFate) -> Int { members.values.reduce(0) { $0 + ($1[fate.rawValue] ?? 0) } }
+    /// The number of values that were handled in one way, by column or member.
+    public func columns(_ fate: MemberFate) -> [String: Int] { members.compactMapValues { $0[fate.rawValue] } }
+
+    private func count(_ fate: MemberFate) -> Int { columns(fate).values.reduce(0, +) }
 
     init() {}
 

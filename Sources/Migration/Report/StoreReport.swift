@@ -32,29 +32,13 @@ public struct StoreReport: Sendable, Equatable {
         public internal(set) var running = 0
     }
 
-    /// The counts of one migration, over all its runs.
+    /// One migration, over all its runs.
     public struct Source: Sendable, Equatable {
         /// The first inputs as the command named them, and the number of all.
         public let inputs: [String]
         public let inputCount: Int
-        /// The number of records. Each record counts in ``migrated`` or in ``quarantined``, never in both.
-        public let records: Int
-        public let migrated: Int
-        public let quarantined: Int
-        /// Documents in quarantine whose records were migrated with other documents.
-        public let documentsQuarantined: Int
-        /// Values that look like documents and were not read, by column.
-        public let documentsNotRead: [String: Int]
-        /// Documents that are not in the columns that the caller named, by column.
-        public let documentsLeftOut: [String: Int]
-        /// Replies that granted nothing, in records with other documents that were migrated.
-        public let repliesNotRead: Int
-        /// Rows beside a document that name a purchase and could not be read.
-        public let rowsNotRead: Int
-        /// The caller's own columns with values of an unknown form: how many records or documents have one.
-        public let columnsNotRead: [UnreadColumn: Int]
-        /// Rows of SQL dumps that are not records.
-        public let rowsOfOtherTables: Int
+        /// Its counts. Those of transactions are 0, because a migration into a store does not make them.
+        public let summary: MigrationSummary
     }
 
     /// A modern field that transactions lack.
@@ -417,19 +401,10 @@ extension TransactionField {
 
 extension StoreReport.Source {
     fileprivate init(_ progress: MigrationProgress) {
-        let summary = progress.summary
-        func columns(_ fate: MemberFate) -> [String: Int] { summary.members.compactMapValues { $0[fate.rawValue] } }
         // Earlier versions stored only where each input ends.
         let inputs = progress.start?.inputs ?? progress.marks.map(\.input)
         self.init(
             inputs: Array(inputs.prefix(StoreReport.maximumExamples)),
-            inputCount: progress.start?.inputCount ?? inputs.count, records: summary.recordsRead,
-            migrated: summary.migrated, quarantined: summary.quarantined,
-            documentsQuarantined: summary.documentsQuarantined, documentsNotRead: columns(.looksLikeDocument),
-            documentsLeftOut: columns(.leftOut), repliesNotRead: summary.repliesNotRead,
-            rowsNotRead: summary.rowsNotRead,
-            columnsNotRead: Dictionary(
-                uniqueKeysWithValues: summary.unreadColumns.map { ($0.column, $0.count) }),
-            rowsOfOtherTables: summary.rowsOfOtherTables)
+            inputCount: progress.start?.inputCount ?? inputs.count, summary: progress.summary)
     }
 }

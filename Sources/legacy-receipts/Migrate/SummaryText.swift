@@ -95,7 +95,7 @@ enum SummaryText {
     }
 
     private static func notUTF8(_ summary: MigrationSummary) -> String {
-        let columns = summary.members.filter { $0.value[MemberFate.carriedAsBase64.rawValue] != nil }.keys.sorted()
+        let columns = summary.columns(.carriedAsBase64).keys.sorted()
         let named = Printable.text(columns.prefix(10).joined(separator: ", "))
         return "\(summary.valuesNotUTF8) values are not UTF-8 and were written as base64: \(named)."
     }
@@ -128,7 +128,7 @@ enum SummaryText {
 
     /// Where values with a fate are.
     private static func paths(_ summary: MigrationSummary, _ fate: MemberFate) -> String {
-        let paths = summary.members.filter { $0.value[fate.rawValue] != nil }.keys.sorted()
+        let paths = summary.columns(fate).keys.sorted()
         let shown = paths.prefix(maximumReasons).map { Printable.text($0) }.joined(separator: ", ")
         return shown + (paths.count > maximumReasons ? ", …" : "")
     }

@@ -207,20 +207,21 @@ struct ReportPage {
     }
 
     private func table(_ source: StoreReport.Source) -> Object {
-        func sum(_ counts: [String: Int]) -> Int { counts.values.reduce(0, +) }
-        let columns = Dictionary(uniqueKeysWithValues: source.columnsNotRead.map { (Self.name($0.key), $0.value) })
+        let summary = source.summary
+        let columns = Dictionary(uniqueKeysWithValues: summary.unreadColumns.map { (Self.name($0.column), $0.count) })
+        let (notRead, leftOut) = (summary.columns(.looksLikeDocument), summary.columns(.leftOut))
         var rows = [
-            row("records", [source.records], cells: [""]), row("migrated", [source.migrated], cells: [""]),
-            row("in quarantine", [source.quarantined], cells: [""]),
-            row("documents in quarantine", [source.documentsQuarantined], cells: ["in migrated records"]),
-            row("documents not read", [sum(source.documentsNotRead)], cells: [Self.columns(source.documentsNotRead)]),
-            row("columns not read", [sum(columns)], cells: [Self.columns(columns)]),
+            row("records", [summary.recordsRead], cells: [""]), row("migrated", [summary.migrated], cells: [""]),
+            row("in quarantine", [summary.quarantined], cells: [""]),
+            row("documents in quarantine", [summary.documentsQuarantined], cells: ["in migrated records"]),
+            row("documents not read", [summary.documentsNotRead], cells: [Self.columns(notRead)]),
+            row("columns not read", [columns.values.reduce(0, +)], cells: [Self.columns(columns)]),
         ]
         let others = [
-            ("documents outside of --column", sum(source.documentsLeftOut), Self.columns(source.documentsLeftOut)),
-            ("replies not read", source.repliesNotRead, "they granted nothing"),
-            ("rows not read", source.rowsNotRead, "next to a document, without a date that can be read"),
-            ("rows of other tables", source.rowsOfOtherTables, "of SQL dumps; they are not records"),
+            ("documents outside of --column", summary.documentsLeftOut, Self.columns(leftOut)),
+            ("replies not read", summary.repliesNotRead, "they granted nothing"),
+            ("rows not read", summary.rowsNotRead, "next to a document, without a date that can be read"),
+            ("rows of other tables", summary.rowsOfOtherTables, "of SQL dumps; they are not records"),
         ]
         rows += others.filter { $0.1 > 0 }.map { row($0.0, [$0.1], cells: [$0.2]) }
         let more = source.inputCount - source.inputs.count

@@ -187,8 +187,10 @@ struct StoreReportTests {
         try await migrate([first])
         var found = try await sources()
         #expect(found.map(\.inputs) == [[first]])
-        #expect(found.first?.records == 4 && found.first?.migrated == 3 && found.first?.quarantined == 1)
-        #expect(found.first?.columnsNotRead == [.recordedAt: 1])
+        let summary = try #require(found.first?.summary)
+        #expect(summary.recordsRead == 4 && summary.migrated == 3 && summary.quarantined == 1)
+        #expect(summary.unreadColumns.map(\.column) == [.recordedAt])
+        #expect(summary.unreadColumns.map(\.count) == [1])
         // A start from the beginning reads the records again.
         try folder.write("a.ndjson", line(1) + line(2))
         try await migrate([first], startsOver: true)
@@ -196,7 +198,7 @@ struct StoreReportTests {
         try await migrate([second, first])
         found = try await sources()
         #expect(found.map(\.inputs) == [[first], [second, first]])
-        #expect(found.map(\.records) == [2, 3] && found.map(\.quarantined) == [0, 0])
+        #expect(found.map(\.summary.recordsRead) == [2, 3] && found.map(\.summary.quarantined) == [0, 0])
         #expect(found.map(\.inputCount) == [1, 2])
         try await store.close()
     }
@@ -213,14 +215,14 @@ struct StoreReportTests {
             let read = try await migration.run(inputs: ["sqlite:" + folder.file("rows.sqlite")], into: store)
             #expect(read.records.recordsRead == 2 && read.recordsBefore == 0)
             let sources = try await StoreReport(store, catalog: nil, date: Samples.date).sources
-            #expect(sources.map(\.records) == [2] && sources.map(\.quarantined) == [2])
+            #expect(sources.map(\.summary.recordsRead) == [2] && sources.map(\.summary.quarantined) == [2])
         }
         for _ in 1...2 {
             let retried = try await migration.retry(store)
             #expect(retried.records.recordsRead == 2)
         }
         let sources = try await StoreReport(store, catalog: nil, date: Samples.date).sources
-        #expect(sources.map(\.records) == [2, 4] && sources.map(\.quarantined) == [2, 4])
+        #expect(sources.map(\.summary.recordsRead) == [2, 4] && sources.map(\.summary.quarantined) == [2, 4])
         #expect(sources.last?.inputs == ["the quarantine (migrate --retry)"])
         try await store.close()
     }
