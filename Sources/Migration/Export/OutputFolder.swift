@@ -69,11 +69,9 @@ final class OutputFolder {
         for file in files { try file.synchronize() }
         var changed: [OutputFile] = []
         for file in files where file !== last {
-            if try file.isSameAsEarlier() { file.abandon() } else { changed.append(file) }
+            if file.isSameAsEarlier { file.abandon() } else { changed.append(file) }
         }
-        if changed.isEmpty, firstTaken(of: outdated) == nil, let earlier = try last.earlierContent(),
-            isCurrent(earlier)
-        {
+        if changed.isEmpty, firstTaken(of: outdated) == nil, let earlier = last.earlierContent, isCurrent(earlier) {
             last.abandon()
             files = []
             return []
@@ -174,34 +172,16 @@ final class OutputFile {
     }
 
     /// Whether the file that has the name already, a plain file, has the same bytes.
-    func isSameAsEarlier() throws(ExportError) -> Bool {
-        let earlier = openForComparison(path)
-        guard earlier >= 0 else { return false }
-        defer { close(earlier) }
-        var (status, own) = (stat(), stat())
-        guard fstat(earlier, &status) == 0, status.st_mode & S_IFMT == S_IFREG, fstat(descriptor, &own) == 0,
-            own.st_size == status.st_size, lseek(descriptor, 0, SEEK_SET) == 0
-        else { return false }
-        var (chunk, other) = ([UInt8](repeating: 0, count: bufferSize), [UInt8](repeating: 0, count: bufferSize))
-        while true {
-            let count = try read(descriptor, into: &chunk)
-            guard try read(earlier, into: &other) == count, chunk[..<count] == other[..<count] else {
-                return false
-            }
-            if count == 0 { return true }
-        }
-    }
+    var isSameAsEarlier: Bool { FileManager.default.contentsEqual(atPath: partialPath, andPath: path) }
 
     /// The content of the plain file that has the name already, if it is small; nil if there is none.
-    func earlierContent() throws(ExportError) -> [UInt8]? {
-        let earlier = openForComparison(path)
-        guard earlier >= 0 else { return nil }
-        defer { close(earlier) }
-        var status = stat()
-        guard fstat(earlier, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        var content = [UInt8](repeating: 0, count: bufferSize)
-        let count = try read(earlier, into: &content)
-        return count < content.count ? Array(content[..<count]) : nil
+    var earlierContent: [UInt8]? {
+        // A link is no file of ours, and a pipe would never end.
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            attributes[.type] as? FileAttributeType == .typeRegular,
+            let content = try? FileHandle(forReadingAtPath: path)?.read(upToCount: bufferSize)
+        else { return nil }
+        return content.count < bufferSize ? Array(content) : nil
     }
 
     func rename() throws(ExportError) {
@@ -249,8 +229,6 @@ private func newFile(_ path: String) -> Int32 {
     open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
 }
 
-/// A link is no file of ours, and a pipe would never end.
-private func openForComparison(_ path: String) -> Int32 { open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
 private func openFolder(_ path: String) -> Int32 { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
 
 /// Whether something bears the name; a link counts, wherever it leads.
