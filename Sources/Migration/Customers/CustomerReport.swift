@@ -11,11 +11,6 @@ public struct CustomerReport: Sendable {
         package let table: TableOutline
         /// A value for each column of the table; nil if the row has none.
         package let rows: [[ColumnValue?]]
-
-        fileprivate init<Row>(_ table: Table<Row>, _ rows: [Row]) {
-            self.table = table.outline
-            self.rows = rows.map { row in table.columns.map { $0.value(row) } }
-        }
     }
 
     /// Why the customer was found.
@@ -37,29 +32,17 @@ public struct CustomerReport: Sendable {
         date: Int64
     ) {
         self.kinds = kinds
-        let owner = ExportedCustomer(customer, users: users, catalog: catalog, at: date)
-        let transactions = owner.transactions
-        sections = [
-            Section(ExportedTables.customers, owner.rows([customer])),
-            Section(ExportedTables.entitlements, owner.rows(owner.entitlements)),
-            Section(ExportedTables.subscriptions, owner.rows(owner.subscriptions)),
-            Section(CustomerTables.periods, owner.history.subscriptionPeriods),
-            Section(ExportedTables.terms, owner.termRows),
-            Section(ExportedTables.transactions, transactions),
-            Section(ExportedTables.renewalInfos, owner.rows(customer.renewalInfos)),
-            Section(
-                ExportedTables.appTransactions,
-                owner.rows([customer.appTransaction].compactMap(\.self))),
-            Section(
-                CustomerTables.offersUsed, transactions.filter { $0.value.stored.payload.offerType != nil }),
-            Section(CustomerTables.offersOpen, owner.history.openOffers(catalog, at: date)),
-            Section(ExportedTables.customerIdentities, owner.rows(customer.identities)),
-            Section(ExportedTables.customerUsers, owner.rows(owner.users.users)),
-            Section(ExportedTables.conflicts, owner.rows(owner.users.conflicts)),
-            Section(ExportedTables.toAskApple, owner.rows(owner.questions)),
-            Section(CustomerTables.documents, CustomerDocument.all(of: customer)),
-        ]
+        let exported = ExportedCustomer(customer, users: users, catalog: catalog, at: date)
+        sections = Self.tables.map { Section(table: $0.outline, rows: $0.rows(exported).map(\.values)) }
     }
+
+    private static let tables = [
+        ExportedTables.customers, ExportedTables.entitlements, ExportedTables.subscriptions, CustomerTables.periods,
+        ExportedTables.terms, ExportedTables.transactions, ExportedTables.renewalInfos,
+        ExportedTables.appTransactions, CustomerTables.offersUsed, CustomerTables.offersOpen,
+        ExportedTables.customerIdentities, ExportedTables.customerUsers, ExportedTables.conflicts,
+        ExportedTables.toAskApple, CustomerTables.documents,
+    ]
 
     /// The reports of a search as one JSON object, with a line feed: `version`, `id`, `at`, `isComplete`, and `matches` with an
     /// object for each customer. That has `kinds` and a member for each table: an array of rows, each like its line in the

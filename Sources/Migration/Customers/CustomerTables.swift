@@ -7,12 +7,19 @@ import Purchases
 /// what its columns mean; a test compares the names and types.
 package enum CustomerTables {
     /// In the order of the documentation.
-    package static let outlines: [TableOutline] = [
-        periods.outline, offersUsed.outline, offersOpen.outline, documents.outline,
-    ]
+    package static let outlines: [TableOutline] = [periods, offersUsed, offersOpen, documents].map(\.outline)
 
-    static let periods = Table<SubscriptionTimelinePeriod>(
-        name: "periods",
+    private static func table<Row>(
+        of row: Row.Type, _ name: String, rows: @escaping @Sendable (ExportedCustomer) -> [Row], columns: [Column<Row>]
+    ) -> Table {
+        let outline = TableOutline(name: name, key: .none, columns: columns.map(\.outline), added: [])
+        return Table(outline: outline) { customer in
+            rows(customer).map { row in TableRow(values: columns.map { $0.value(row) }) }
+        }
+    }
+
+    static let periods = table(
+        of: SubscriptionTimelinePeriod.self, "periods", rows: { $0.history.subscriptionPeriods },
         columns: [
             .text("subscriptionGroupIdentifier") { $0.group },
             .text("originalTransactionId") { $0.transaction.originalTransactionId },
@@ -28,19 +35,20 @@ package enum CustomerTables {
         ])
 
     /// The columns of `transactions` that are about the offer.
-    static let offersUsed: Table<OwnedRow<ExportedTransaction>> = {
+    static let offersUsed: Table = {
         let names: Set<String> = [
             "transactionId", "originalTransactionId", "productId", "subscriptionGroupIdentifier", "purchaseDate",
             "expiresDate", "revocationDate", "offerType", "offerIdentifier", "offerDiscountType", "offerPeriod",
             "inAppOwnershipType",
         ]
-        return Table(
-            name: "offers_used",
-            columns: ExportedTables.transactions.columns.filter { names.contains($0.name) })
+        return table(
+            of: ExportedTransaction.self, "offers_used",
+            rows: { $0.transactions.filter { $0.stored.payload.offerType != nil } },
+            columns: ExportedTables.transactionColumns.filter { names.contains($0.name) })
     }()
 
-    static let offersOpen = Table<OpenOffer>(
-        name: "offers_open",
+    static let offersOpen = table(
+        of: OpenOffer.self, "offers_open", rows: { $0.history.openOffers($0.catalog, at: $0.date) },
         columns: [
             .text("kind") { $0.kind },
             .text("subscriptionGroupIdentifier") { $0.group },
@@ -54,8 +62,8 @@ package enum CustomerTables {
             .json("reasons") { $0.verdict.map { reasons($0.reasons) } },
         ])
 
-    static let documents = Table<CustomerDocument>(
-        name: "documents",
+    static let documents = table(
+        of: CustomerDocument.self, "documents", rows: { CustomerDocument.all(of: $0.customer) },
         columns: [
             .text("document") { $0.source.rawValue },
             .date("asOf") { $0.date },

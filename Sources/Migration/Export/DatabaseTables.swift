@@ -170,9 +170,7 @@ final class DatabaseTables: TableOutput {
 struct DatabaseRows: TableRows {
     private(set) var rows: [(table: String, values: [ColumnValue?])] = []
 
-    mutating func add<Row>(_ rows: [Row], of table: Table<Row>, part: Int) {
-        for row in rows {
-            self.rows.append((table.name, table.columns.map { $0.value(row) }))
-        }
+    mutating func add(_ rows: [TableRow], of table: TableOutline) {
+        for row in rows { self.rows.append((table.name, row.values)) }
     }
 }

@@ -13,7 +13,9 @@ final class ExportedCustomer: Sendable {
     let questions: [OpenQuestion]
     let users: ExportedUsers
     let history: PurchaseHistory
-    private let catalog: ProductCatalog?
+    let catalog: ProductCatalog?
+    /// The moment, in milliseconds since 1970-01-01T00:00:00Z.
+    let date: Int64
     private let resolved: [StoredTransaction]
     private let groups: [String: String]
     private let origins: [String: [FactOrigin]]
@@ -31,6 +33,7 @@ final class ExportedCustomer: Sendable {
             uniquingKeysWith: { first, _ in first })
         key = customer.key
         self.catalog = catalog
+        self.date = date
         resolved = customer.transactionsWithTypes(from: catalog)
         history = customer.purchaseHistory(catalog: catalog)
         groups = history.knownGroups
@@ -40,39 +43,22 @@ final class ExportedCustomer: Sendable {
         questions = customer.openQuestions(subscriptions.map(\.standing))
     }
 
-    var transactions: [OwnedRow<ExportedTransaction>] {
+    var transactions: [ExportedTransaction] {
         zip(resolved, history.entries).map { stored, entry in
-            let payload = stored.payload
-            let group = payload.isSubscription ? entry.group(groups) : nil
-            return OwnedRow(
-                self,
-                ExportedTransaction(
-                    stored: stored, completed: stored.completed(type: entry.productType, catalog), group: group))
+            ExportedTransaction(
+                stored: stored, completed: stored.completed(type: entry.productType, catalog),
+                group: stored.payload.isSubscription ? entry.group(groups) : nil)
         }
     }
 
     /// The documents about a transaction; empty for an unknown one.
     func origins(of transactionId: String?) -> [FactOrigin] { transactionId.flatMap { origins[$0] } ?? [] }
 
-    var termRows: [OwnedRow<ExportedTerm>] {
+    var termsByTransaction: [ExportedTerm] {
         resolved.compactMap { stored in
             guard let term = stored.payload.transactionId.flatMap({ terms[$0] }) else { return nil }
-            return OwnedRow(self, ExportedTerm(stored: stored, term: term))
+            return ExportedTerm(stored: stored, term: term)
         }
-    }
-
-    /// The rows of a table with one row for each value.
-    func rows<Value>(_ values: [Value]) -> [OwnedRow<Value>] { values.map { OwnedRow(self, $0) } }
-}
-
-/// A row and its customer.
-struct OwnedRow<Value> {
-    let owner: ExportedCustomer
-    let value: Value
-
-    init(_ owner: ExportedCustomer, _ value: Value) {
-        self.owner = owner
-        self.value = value
     }
 }
 

@@ -69,35 +69,34 @@ struct FileRows: TableRows {
 
     init(_ format: TableExport.Format) { self.format = format }
 
-    mutating func add<Row>(_ rows: [Row], of table: Table<Row>, part number: Int) {
-        guard !rows.isEmpty else { return }
-        let place = Place(table: table.name, part: number)
-        var part = parts.removeValue(forKey: place) ?? Part()
-        part.count += rows.count
-        for row in rows {
-            switch format {
-            case .ndjson: addJSON(row, table.columns, to: &part.bytes)
-            case .csv: part.bytes += Self.csv(row, table.columns)
+    mutating func add(_ rows: [TableRow], of table: TableOutline) {
+        for (number, rows) in Dictionary(grouping: rows, by: \.part) {
+            let place = Place(table: table.name, part: number)
+            var part = parts.removeValue(forKey: place) ?? Part()
+            part.count += rows.count
+            for row in rows {
+                switch format {
+                case .ndjson: addJSON(row, table.columns, to: &part.bytes)
+                case .csv: part.bytes += Self.csv(row)
+                }
             }
+            parts[place] = part
         }
-        parts[place] = part
     }
 
-    private mutating func addJSON<Row>(_ row: Row, _ columns: [Column<Row>], to bytes: inout [UInt8]) {
+    private mutating func addJSON(_ row: TableRow, _ columns: [TableOutline.Column], to bytes: inout [UInt8]) {
         line.removeAll()
         line.beginObject()
-        for column in columns {
-            column.value(row)?.write(to: &line, as: column.name)
-        }
+        for (column, value) in zip(columns, row.values) { value?.write(to: &line, as: column.name) }
         line.endObject()
         line.newline()
         line.withBytes { bytes.append(contentsOf: $0) }
     }
 
-    private static func csv<Row>(_ row: Row, _ columns: [Column<Row>]) -> [UInt8] {
+    private static func csv(_ row: TableRow) -> [UInt8] {
         CSVField.row(
-            columns.map { column in
-                switch column.value(row) {
+            row.values.map { value in
+                switch value {
                 case nil: ""
                 case .text(let text)?: text
                 case .integer(let number)?: String(number)

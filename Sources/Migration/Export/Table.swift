@@ -64,6 +64,8 @@ struct Column<Row>: Sendable {
         self.value = value
     }
 
+    var outline: TableOutline.Column { TableOutline.Column(name: name, kind: kind) }
+
     static func text(_ name: String, _ value: @escaping @Sendable (Row) -> String?) -> Column {
         Column(name, .text) { value($0).map { .text($0) } }
     }
@@ -121,19 +123,18 @@ package struct TableKey: Sendable {
     static let none = TableKey(columns: [], isUnique: false)
 }
 
-/// A table of an export.
-struct Table<Row>: Sendable {
-    /// The name of the table, and of its file without the extension.
-    let name: String
-    var key = TableKey.none
-    let columns: [Column<Row>]
-    /// The columns that earlier versions did not write into databases.
-    var added: Set<String> = []
+/// A row of a table.
+struct TableRow {
+    /// A value for each column of the table; nil if the row has none.
+    let values: [ColumnValue?]
+    /// In a file, the rows of one part come before those of the next.
+    var part = 0
+}
 
-    var outline: TableOutline {
-        TableOutline(
-            name: name, key: key, columns: columns.map { .init(name: $0.name, kind: $0.kind) }, added: added)
-    }
+/// A table, and its rows about a customer.
+struct Table: Sendable {
+    let outline: TableOutline
+    let rows: @Sendable (ExportedCustomer) -> [TableRow]
 }
 
 /// A table without its rows.
@@ -143,6 +144,7 @@ package struct TableOutline: Sendable {
         package let kind: ColumnKind
     }
 
+    /// The name of the table, and of its file without the extension.
     package let name: String
     package let key: TableKey
     package let columns: [Column]

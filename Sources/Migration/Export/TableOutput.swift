@@ -1,14 +1,8 @@
-internal import Purchases
 internal import TransactionStore
 
 /// Rows of an export in the form in which an output writes them. Rows of different customers are made in parallel.
 protocol TableRows: Sendable {
-    /// Adds rows of a table.
-    /// - Parameters:
-    ///   - rows: the rows.
-    ///   - table: the table, which names the columns.
-    ///   - part: in a file, the rows of one part come before those of the next.
-    mutating func add<Row>(_ rows: [Row], of table: Table<Row>, part: Int)
+    mutating func add(_ rows: [TableRow], of table: TableOutline)
 }
 
 /// Receives the rows of an export.
@@ -25,28 +19,13 @@ protocol TableOutput<Rows> {
 }
 
 extension TableRows {
-    private mutating func add<Row>(_ rows: [Row], of table: Table<Row>) { add(rows, of: table, part: 0) }
-
     /// Adds all rows about a customer.
     mutating func add(_ customer: ExportedCustomer) {
-        add(customer.transactions, of: ExportedTables.transactions)
-        add(customer.rows(customer.subscriptions), of: ExportedTables.subscriptions)
-        add(customer.rows(customer.entitlements), of: ExportedTables.entitlements)
-        add(customer.termRows, of: ExportedTables.terms)
-        add(customer.rows(customer.customer.renewalInfos), of: ExportedTables.renewalInfos)
-        add(customer.rows(customer.customer.appTransaction.map { [$0] } ?? []), of: ExportedTables.appTransactions)
-        add(customer.rows([customer.customer]), of: ExportedTables.customers)
-        add(customer.rows(customer.customer.identities), of: ExportedTables.customerIdentities)
-        add(customer.rows(customer.users.users), of: ExportedTables.customerUsers)
-        add(customer.rows(customer.users.conflicts), of: ExportedTables.conflicts)
-        // Ordered by reason over all customers.
-        for row in customer.rows(customer.questions) {
-            add([row], of: ExportedTables.toAskApple, part: row.value.reason.rawValue)
-        }
+        for table in ExportedTables.ofCustomers { add(table.rows(customer), of: table.outline) }
     }
 
     /// - Throws: `TransactionStoreError` for a line that cannot be read.
     mutating func add(_ records: [QuarantinedRecord]) throws {
-        for record in records { add([try record.object()], of: ExportedTables.quarantine) }
+        add(try records.map { ExportedTables.quarantineRow(try $0.object()) }, of: ExportedTables.quarantine)
     }
 }

@@ -222,9 +222,9 @@ private struct StoreReportCounter {
         report.customers += 1
         report.entitlements += customer.entitlements.count
         if customer.entitlements.giveAccess { report.customersWithAccess += 1 }
-        add(customer.transactions.map(\.value), of: customer.customer, to: &report)
+        add(customer.transactions, of: customer.customer, to: &report)
         addSubscriptions(of: customer, to: &report)
-        for row in customer.termRows { add(row.value) }
+        for term in customer.termsByTransaction { add(term) }
         let receipts = [customer.customer.newestAppReceipt, customer.customer.newestTransactionReceipt]
         for receipt in receipts.compactMap(\.self) { Self.count(receipt.form.name, in: &report.receiptsByForm) }
         report.conflicts += customer.users.conflicts.count
