@@ -8,16 +8,8 @@ import TransactionStore
 /// A store keeps each row once, so a row that repeats is counted once. The constants were measured on stores of both engines.
 /// They are high rather than low, because a full disk stops a migration.
 struct StoreSizes {
-    /// Identifies a row. The engines have the same keys.
-    private struct Key: Hashable {
-        enum Table { case transactions, renewalInfos, appTransactions, identities, receipts, verified, users, lines }
-
-        let table: Table
-        var scope: StoreScope?
-        var id = ""
-        var secondId = ""
-        var kind: Int64 = 0
-        var bytes: [UInt8] = []
+    private enum Table {
+        case transactions, renewalInfos, appTransactions, identities, receipts, verified, users, lines
     }
 
     private struct Row {
@@ -47,21 +39,18 @@ struct StoreSizes {
         for set in additions.facts { add(set) }
         for user in additions.users {
             let size = 2 * user.identity.value.utf8.count + 2 * user.userId.utf8.count + user.carried.utf8.count
-            let key = Key(
-                table: .users, scope: user.scope, id: user.identity.value, kind: Int64(user.identity.kind.rawValue),
-                bytes: user.key)
-            add(key, content: 0, size + (engine == .sqlite ? 140 : 190))
+            add(.users, [user.scope, user.identity, user.key], size + (engine == .sqlite ? 140 : 190))
         }
         for (receipt, _) in additions.receipts {
             let size = receipt.identities.reduce(0) { $0 + $1.value.utf8.count + 3 }
-            add(Key(table: .verified, bytes: receipt.key), content: 0, size + (engine == .sqlite ? 120 : 230))
+            add(.verified, [receipt.key], size + (engine == .sqlite ? 120 : 230))
         }
     }
 
     /// Adds a line of the quarantine.
     mutating func add(quarantined line: QuarantinedRecord) {
         let size = engine == .sqlite ? Self.inPages(line.line.count + 45) + 50 : Self.inChunks(line.line.count) + 140
-        add(Key(table: .lines, bytes: line.key), content: 0, size)
+        add(.lines, [line.key], size)
     }
 
     private mutating func add(_ set: FactSet) {
@@ -72,37 +61,31 @@ struct StoreSizes {
             var size = size(of: fact.origin, ids: ids)
             // The delivery ledger has signed transactions, and the ends of their periods.
             if fact.origin.kind.isSigned { size += engine == .sqlite ? 2 * ids + 70 : 2 * ids + 190 }
-            let key = Key(
-                table: .transactions, scope: set.scope, id: original, secondId: id,
-                kind: Int64(fact.origin.kind.rawValue))
-            add(key, content: content(fact.origin), size)
+            add(.transactions, [set.scope, original, id, fact.origin.kind], content: content(fact.origin), size)
         }
         for fact in set.renewalInfos {
             encoder.encode(fact)
             let original = fact.payload.originalTransactionId ?? ""
-            let key = Key(
-                table: .renewalInfos, scope: set.scope, id: original, kind: Int64(fact.origin.kind.rawValue))
-            add(key, content: content(fact.origin), size(of: fact.origin, ids: original.utf8.count))
+            add(
+                .renewalInfos, [set.scope, original, fact.origin.kind], content: content(fact.origin),
+                size(of: fact.origin, ids: original.utf8.count))
         }
         for identity in set.identities {
-            let key = Key(
-                table: .identities, scope: set.scope, id: identity.value, kind: Int64(identity.kind.rawValue))
             let size = identity.value.utf8.count
-            add(key, content: 0, engine == .sqlite ? 2 * size + 35 : size + 165)
+            add(.identities, [set.scope, identity], engine == .sqlite ? 2 * size + 35 : size + 165)
         }
         // The customer, by the identities of this document. A customer with several first identities counts several times.
         guard let customer = set.identities.first else { return }
         if let fact = set.appTransaction {
             encoder.encode(fact)
-            let key = Key(table: .appTransactions, scope: set.scope, id: customer.value, kind: fact.rowKind.rawValue)
-            add(key, content: content(fact.origin), size(of: fact.origin, ids: 0))
+            add(
+                .appTransactions, [set.scope, customer.value, fact.rowKind], content: content(fact.origin),
+                size(of: fact.origin, ids: 0))
         }
         if let receipt = set.receipt {
             let size = receipt.bytes.count
-            let key = Key(
-                table: .receipts, scope: set.scope, id: customer.value, kind: Int64(receipt.form.rawValue))
             add(
-                key, content: receipt.hash.hashValue,
+                .receipts, [set.scope, customer.value, receipt.form], content: receipt.hash.hashValue,
                 engine == .sqlite ? Self.inPages(size + 20) + 40 : Self.inChunks(size) + 200)
         }
     }
@@ -126,8 +109,12 @@ struct StoreSizes {
         return hasher.finalize()
     }
 
-    private mutating func add(_ key: Key, content: Int, _ size: Int) {
-        let hash = key.hashValue
+    /// - Parameter key: the values that identify a row of the table, the same for both engines.
+    private mutating func add(_ table: Table, _ key: [any Hashable], content: Int = 0, _ size: Int) {
+        var hasher = Hasher()
+        hasher.combine(table)
+        for value in key { hasher.combine(value) }
+        let hash = hasher.finalize()
         guard let known = rows[hash] else {
             rows[hash] = Row(content: content, size: size)
             bytes += size
