@@ -193,8 +193,6 @@ public struct VendorExportSummary: Hashable, Sendable {
     /// Left out: customers of the sandbox and other environments.
     public internal(set) var otherEnvironments = 0
 
-    init(vendor: VendorExport.Vendor) { self.vendor = vendor }
-
     /// Adds the counts of other customers.
     mutating func add(_ other: Self) {
         rows += other.rows

@@ -222,14 +222,8 @@ private struct Work {
     /// The first record or document of each reason, not counted yet.
     var reasons: [String: MigrationPlan.Quarantine] = [:]
     var duration = Duration.zero
-    private var lineBytes = 0
+    var lineBytes = 0
     var columnNotFound: InputError?
-
-    init(migrator: RecordMigrator, options: MigrationOptions, sizes: StoreSizes?) {
-        self.migrator = migrator
-        self.options = options
-        self.sizes = sizes
-    }
 
     var outputBytes: Int { sizes?.bytes ?? lineBytes }
 
