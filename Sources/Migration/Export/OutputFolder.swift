@@ -14,9 +14,9 @@ final class OutputFolder {
     init(path: String) throws(ExportError) {
         self.path = path
         try Self.makeFolder(path)
-        descriptor = openFolder(path)
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // Not every file system supports locks. The deinitializer closes the descriptor.
-        if descriptor >= 0, lockFile(descriptor) != 0, errno == EWOULDBLOCK {
+        if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
             throw ExportError(
                 .output, path: path,
                 "Another export is writing into the output folder \(path). Wait until it ends.")
@@ -143,9 +143,10 @@ final class OutputFile {
         guard lseek(other.descriptor, 0, SEEK_SET) == 0 else { throw other.failure("read") }
         var chunk = [UInt8](repeating: 0, count: bufferSize)
         while true {
-            let count = try other.read(other.descriptor, into: &chunk)
+            let count = chunk.withUnsafeMutableBytes { Foundation.read(other.descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno != EINTR { throw other.failure("read") }
             if count == 0 { return }
-            try write(chunk[..<count])
+            try write(chunk[..<max(0, count)])
         }
     }
 
@@ -153,9 +154,7 @@ final class OutputFile {
     func flush() throws(ExportError) {
         var offset = 0
         while offset < buffer.count {
-            let count = buffer.withUnsafeBytes {
-                systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: $0[offset...]))
-            }
+            let count = buffer[offset...].withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 {
                 if errno == EINTR { continue }
                 throw failure("written")
@@ -188,7 +187,7 @@ final class OutputFile {
         let result = close(descriptor)
         descriptor = -1
         guard result == 0 else { throw failure("written") }
-        guard moveFile(partialPath, path) == 0 else { throw failure("renamed to its final name") }
+        guard Foundation.rename(partialPath, path) == 0 else { throw failure("renamed to its final name") }
         hasName = false
     }
 
@@ -199,20 +198,6 @@ final class OutputFile {
 
     /// Removes a file that will not take its place.
     func abandon() { if hasName { removeName() } }
-
-    /// - Returns: the number of bytes; fewer than fit only at the end.
-    private func read(_ descriptor: Int32, into chunk: inout [UInt8]) throws(ExportError) -> Int {
-        var filled = 0
-        while filled < chunk.count {
-            let count = chunk.withUnsafeMutableBytes {
-                systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: $0[filled...]))
-            }
-            if count < 0, errno != EINTR { throw failure("read") }
-            if count == 0 { break }
-            filled += max(0, count)
-        }
-        return filled
-    }
 
     private func failure(_ verb: String) -> ExportError {
         ExportError(
@@ -229,21 +214,10 @@ private func newFile(_ path: String) -> Int32 {
     open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
 }
 
-private func openFolder(_ path: String) -> Int32 { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-
 /// Whether something bears the name; a link counts, wherever it leads.
 private func isThere(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
 }
 
-// Methods named as the system calls would hide them.
-private func moveFile(_ from: String, _ to: String) -> Int32 { rename(from, to) }
-private func lockFile(_ descriptor: Int32) -> Int32 { flock(descriptor, LOCK_EX | LOCK_NB) }
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    write(descriptor, bytes.baseAddress, bytes.count)
-}
-private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
-    read(descriptor, bytes.baseAddress, bytes.count)
-}
 private func systemError() -> String { String(cString: strerror(errno)) }
