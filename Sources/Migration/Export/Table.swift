@@ -58,48 +58,42 @@ struct Column<Row>: Sendable {
     /// Nil if the row has no value.
     let value: @Sendable (Row) -> ColumnValue?
 
-    private init(_ name: String, _ kind: ColumnKind, _ value: @escaping @Sendable (Row) -> ColumnValue?) {
-        self.name = name
-        self.kind = kind
-        self.value = value
-    }
-
     var outline: TableOutline.Column { TableOutline.Column(name: name, kind: kind) }
 
     static func text(_ name: String, _ value: @escaping @Sendable (Row) -> String?) -> Column {
-        Column(name, .text) { value($0).map { .text($0) } }
+        Column(name: name, kind: .text) { value($0).map { .text($0) } }
     }
 
     /// One of Apple's text values.
     static func text<Value: OpenEnum>(
         _ name: String, _ value: @escaping @Sendable (Row) -> Value?
     ) -> Column where Value.RawValue == String {
-        Column(name, .text) { value($0).map { .text($0.rawValue) } }
+        Column(name: name, kind: .text) { value($0).map { .text($0.rawValue) } }
     }
 
     static func integer<Value: BinaryInteger & Sendable>(
         _ name: String, _ value: @escaping @Sendable (Row) -> Value?
     ) -> Column {
-        Column(name, .integer) { value($0).map { .integer(Int64($0)) } }
+        Column(name: name, kind: .integer) { value($0).map { .integer(Int64($0)) } }
     }
 
     /// One of Apple's numbers.
     static func integer<Value: OpenEnum>(
         _ name: String, _ value: @escaping @Sendable (Row) -> Value?
     ) -> Column where Value.RawValue == Int32 {
-        Column(name, .integer) { value($0).map { .integer(Int64($0.rawValue)) } }
+        Column(name: name, kind: .integer) { value($0).map { .integer(Int64($0.rawValue)) } }
     }
 
     static func boolean(_ name: String, _ value: @escaping @Sendable (Row) -> Bool?) -> Column {
-        Column(name, .boolean) { value($0).map { .boolean($0) } }
+        Column(name: name, kind: .boolean) { value($0).map { .boolean($0) } }
     }
 
     static func date(_ name: String, _ value: @escaping @Sendable (Row) -> Int64?) -> Column {
-        Column(name, .date) { value($0).map { .integer($0) } }
+        Column(name: name, kind: .date) { value($0).map { .integer($0) } }
     }
 
     static func json(_ name: String, _ value: @escaping @Sendable (Row) -> [UInt8]?) -> Column {
-        Column(name, .json) { value($0).map { .json($0) } }
+        Column(name: name, kind: .json) { value($0).map { .json($0) } }
     }
 
     /// A JSON array of strings; absent if empty.
