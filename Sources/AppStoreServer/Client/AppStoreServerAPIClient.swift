@@ -34,7 +34,10 @@ public struct AppStoreServerAPIClient: Sendable {
         tokens = BearerTokenSource(key: key, bundleID: bundleID, clock: configuration.clock)
         pipeline = RequestPipeline(
             baseURL: try Self.baseURL(environment, configuration.baseURL), environment: environment,
-            configuration: configuration, tokens: tokens, transport: transport)
+            configuration: configuration, tokens: tokens, transport: transport,
+            limiter: RateLimiter(
+                budgets: configuration.rateBudgets, shared: configuration.sharedBudget, environment: environment,
+                clock: configuration.clock, onRateChange: configuration.rateObserver))
     }
 
     /// Apple's servers (Reference.md S1).
@@ -116,13 +119,10 @@ extension AppStoreServerAPIClient {
         _ anyTransactionId: String, from revision: String? = nil,
         filter: TransactionHistoryRequest = TransactionHistoryRequest(), version: TransactionHistoryVersion = .v2
     ) -> APIPages<HistoryResponse> {
-        APIPages(startingAt: revision) { token in
-            let page = try await getTransactionHistory(
-                anyTransactionId, revision: token, filter: filter, version: version)
-            let next = try pipeline.nextToken(
-                page.revision, after: token, hasMore: page.hasMore, version.endpoint)
-            return .init(page: page, next: next)
-        }
+        pipeline.pages(
+            from: revision, version.endpoint,
+            load: { try await getTransactionHistory(anyTransactionId, revision: $0, filter: filter, version: version) },
+            next: { ($0.revision, $0.hasMore) })
     }
 
     /// A single transaction.
@@ -164,11 +164,9 @@ extension AppStoreServerAPIClient {
     public func refundHistory(
         _ anyTransactionId: String, from revision: String? = nil
     ) -> APIPages<RefundHistoryResponse> {
-        APIPages(startingAt: revision) { token in
-            let page = try await getRefundHistory(anyTransactionId, revision: token)
-            let next = try pipeline.nextToken(page.revision, after: token, hasMore: page.hasMore, .getRefundHistory)
-            return .init(page: page, next: next)
-        }
+        pipeline.pages(
+            from: revision, .getRefundHistory, load: { try await getRefundHistory(anyTransactionId, revision: $0) },
+            next: { ($0.revision, $0.hasMore) })
     }
 
     /// A customer's newest refunds, at most 50, from the endpoint that Apple deprecated.
@@ -283,12 +281,10 @@ extension AppStoreServerAPIClient {
 
     /// All pages of the notifications that Apple tried to send. If a token expires (4000017), start over.
     public func notificationHistory(_ request: NotificationHistoryRequest) -> APIPages<NotificationHistoryResponse> {
-        APIPages(startingAt: nil) { token in
-            let page = try await getNotificationHistory(request, paginationToken: token)
-            let next = try pipeline.nextToken(
-                page.paginationToken, after: token, hasMore: page.hasMore, .getNotificationHistory)
-            return .init(page: page, next: next)
-        }
+        pipeline.pages(
+            from: nil, .getNotificationHistory,
+            load: { try await getNotificationHistory(request, paginationToken: $0) },
+            next: { ($0.paginationToken, $0.hasMore) })
     }
 
     /// Requests a test notification from Apple.

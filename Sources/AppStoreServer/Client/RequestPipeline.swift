@@ -23,21 +23,7 @@ struct RequestPipeline: Sendable {
     let configuration: APIClientConfiguration
     let tokens: BearerTokenSource
     let transport: any APITransport
-    private let limiter: RateLimiter
-
-    init(
-        baseURL: String, environment: Environment, configuration: APIClientConfiguration, tokens: BearerTokenSource,
-        transport: any APITransport
-    ) {
-        self.baseURL = baseURL
-        self.environment = environment
-        self.configuration = configuration
-        self.tokens = tokens
-        self.transport = transport
-        limiter = RateLimiter(
-            budgets: configuration.rateBudgets, shared: configuration.sharedBudget, environment: environment,
-            clock: configuration.clock, onRateChange: configuration.rateObserver)
-    }
+    let limiter: RateLimiter
 
     /// Sends a request until it succeeds or a retry cannot help, and returns the body of the answer.
     /// - Parameters:
@@ -154,7 +140,8 @@ struct RequestPipeline: Sendable {
     func error(
         _ reason: AppStoreServerAPIError.Reason, _ endpoint: APIEndpoint, detail: String? = nil, attempts: Int = 0
     ) -> AppStoreServerAPIError {
-        AppStoreServerAPIError(reason, endpoint: endpoint, environment: environment, detail: detail, attempts: attempts)
+        AppStoreServerAPIError(
+            reason: reason, endpoint: endpoint, environment: environment, detail: detail, attempts: attempts)
     }
 }
 

@@ -61,26 +61,10 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
     public var detail: String?
 
     /// How many times the request was sent; 0 if it was never sent.
-    public var attempts: Int
+    public var attempts = 0
 
     /// Whether Apple may have processed an attempt before the one that this error is about.
     var mayBeProcessedBefore = false
-
-    init(
-        _ reason: Reason, endpoint: APIEndpoint, environment: Environment, httpStatus: Int? = nil,
-        code: APIErrorCode? = nil, message: String? = nil, retryAfter: Int64? = nil, detail: String? = nil,
-        attempts: Int = 0
-    ) {
-        self.reason = reason
-        self.endpoint = endpoint
-        self.environment = environment
-        self.httpStatus = httpStatus
-        self.code = code
-        self.message = message
-        self.retryAfter = retryAfter
-        self.detail = detail
-        self.attempts = attempts
-    }
 
     /// Two errors are equal if their reasons and Apple's error numbers are equal.
     public static func == (left: Self, right: Self) -> Bool { left.reason == right.reason && left.code == right.code }

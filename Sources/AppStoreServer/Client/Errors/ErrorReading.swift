@@ -11,7 +11,7 @@ enum ErrorReading {
         from response: APITransportResponse, endpoint: APIEndpoint, environment: Environment, now: Int64
     ) -> AppStoreServerAPIError {
         var error = AppStoreServerAPIError(
-            .unexpectedStatus, endpoint: endpoint, environment: environment, httpStatus: response.status)
+            reason: .unexpectedStatus, endpoint: endpoint, environment: environment, httpStatus: response.status)
         if case .object(let object)? = try? JSONValue.parse(response.body), let code = object["errorCode"]?.integer {
             error.reason = .refused
             error.code = APIErrorCode(rawValue: code)
