@@ -1,5 +1,5 @@
 /// The answer to a request for a message: exactly one member (Retention Messaging API, RealtimeResponseBody).
-public struct RealtimeResponseBody: Codable, Hashable, Sendable {
+public struct RealtimeResponseBody: OptionalMembers {
     /// A text.
     public var message: Message?
 
@@ -12,30 +12,20 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
     /// An Advanced Commerce offer or change of plan.
     public var advancedCommerceInfo: AdvancedCommerceInfo?
 
-    /// Nil values are omitted from the JSON.
-    public init(
-        message: Message? = nil, alternateProduct: AlternateProduct? = nil, promotionalOffer: PromotionalOffer? = nil,
-        advancedCommerceInfo: AdvancedCommerceInfo? = nil
-    ) {
-        self.message = message
-        self.alternateProduct = alternateProduct
-        self.promotionalOffer = promotionalOffer
-        self.advancedCommerceInfo = advancedCommerceInfo
-    }
+    /// A value without members. Nil values are omitted from the JSON.
+    public init() {}
 
     /// A text, with an image if the message has one.
-    public struct Message: Codable, Hashable, Sendable {
+    public struct Message: OptionalMembers {
         /// The UUID text that identifies the message.
         public var messageIdentifier: String?
 
-        /// Nil values are omitted from the JSON.
-        public init(messageIdentifier: String? = nil) {
-            self.messageIdentifier = messageIdentifier
-        }
+        /// A value without members. Nil values are omitted from the JSON.
+        public init() {}
     }
 
     /// Another plan to switch to.
-    public struct AlternateProduct: Codable, Hashable, Sendable {
+    public struct AlternateProduct: OptionalMembers {
         /// The UUID text that identifies the message.
         public var messageIdentifier: String?
 
@@ -45,18 +35,12 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
         /// The billing plan of the product.
         public var billingPlanType: BillingPlanType?
 
-        /// Nil values are omitted from the JSON.
-        public init(
-            messageIdentifier: String? = nil, productId: String? = nil, billingPlanType: BillingPlanType? = nil
-        ) {
-            self.messageIdentifier = messageIdentifier
-            self.productId = productId
-            self.billingPlanType = billingPlanType
-        }
+        /// A value without members. Nil values are omitted from the JSON.
+        public init() {}
     }
 
     /// A promotional offer. Set one of the two signatures.
-    public struct PromotionalOffer: Codable, Hashable, Sendable {
+    public struct PromotionalOffer: OptionalMembers {
         /// The UUID text that identifies the message.
         public var messageIdentifier: String?
 
@@ -66,29 +50,19 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
         /// The signature of the offer in its older form.
         public var promotionalOfferSignatureV1: PromotionalOfferSignatureV1?
 
-        /// Nil values are omitted from the JSON.
-        public init(
-            messageIdentifier: String? = nil, promotionalOfferSignatureV2: String? = nil,
-            promotionalOfferSignatureV1: PromotionalOfferSignatureV1? = nil
-        ) {
-            self.messageIdentifier = messageIdentifier
-            self.promotionalOfferSignatureV2 = promotionalOfferSignatureV2
-            self.promotionalOfferSignatureV1 = promotionalOfferSignatureV1
-        }
+        /// A value without members. Nil values are omitted from the JSON.
+        public init() {}
     }
 
     /// An Advanced Commerce offer or change of plan.
-    public struct AdvancedCommerceInfo: Codable, Hashable, Sendable {
+    public struct AdvancedCommerceInfo: OptionalMembers {
         /// The UUID text that identifies the message.
         public var messageIdentifier: String?
 
         /// Standard base64 of the JSON wrapper around a signed MODIFY_SUBSCRIPTION request with one changed item.
         public var advancedCommerceData: String?
 
-        /// Nil values are omitted from the JSON.
-        public init(messageIdentifier: String? = nil, advancedCommerceData: String? = nil) {
-            self.messageIdentifier = messageIdentifier
-            self.advancedCommerceData = advancedCommerceData
-        }
+        /// A value without members. Nil values are omitted from the JSON.
+        public init() {}
     }
 }

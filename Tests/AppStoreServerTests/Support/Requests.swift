@@ -28,16 +28,26 @@ enum Requests {
         headerPosition: .aboveImage,
         bulletPoints: [.init(text: "Point", imageIdentifier: Calls.otherUUID, altText: "alt point")])
 
-    static let realtimeResponse = RealtimeResponseBody(
-        message: .init(messageIdentifier: Calls.uuid),
-        alternateProduct: .init(messageIdentifier: Calls.uuid, productId: "com.example.2", billingPlanType: .monthly),
-        promotionalOffer: .init(
-            messageIdentifier: Calls.uuid, promotionalOfferSignatureV2: "a.b.c",
-            promotionalOfferSignatureV1: PromotionalOfferSignatureV1(
+    static let realtimeResponse = RealtimeResponseBody {
+        $0.message = RealtimeResponseBody.Message { $0.messageIdentifier = Calls.uuid }
+        $0.alternateProduct = RealtimeResponseBody.AlternateProduct {
+            $0.messageIdentifier = Calls.uuid
+            $0.productId = "com.example.2"
+            $0.billingPlanType = .monthly
+        }
+        $0.promotionalOffer = RealtimeResponseBody.PromotionalOffer {
+            $0.messageIdentifier = Calls.uuid
+            $0.promotionalOfferSignatureV2 = "a.b.c"
+            $0.promotionalOfferSignatureV1 = PromotionalOfferSignatureV1(
                 encodedSignature: "MEUC", productId: "com.example.1", nonce: Calls.otherUUID,
                 timestamp: 1_698_148_900_000, keyId: "L256SYR32L", offerIdentifier: "offer", appAccountToken: Calls.uuid
-            )),
-        advancedCommerceInfo: .init(messageIdentifier: Calls.uuid, advancedCommerceData: "e30="))
+            )
+        }
+        $0.advancedCommerceInfo = RealtimeResponseBody.AdvancedCommerceInfo {
+            $0.messageIdentifier = Calls.uuid
+            $0.advancedCommerceData = "e30="
+        }
+    }
 }
 
 /// Advanced Commerce.
