@@ -1,7 +1,10 @@
 /// The purchase of a product that does not renew, to be signed and passed to StoreKit (Advanced Commerce API,
 /// OneTimeChargeCreateRequest).
-public struct AdvancedCommerceOneTimeChargeCreateRequest: Codable, Hashable, Sendable {
-    private var operation = FixedText<Operation>()
+public struct AdvancedCommerceOneTimeChargeCreateRequest: AdvancedCommerceInAppRequest, FixedTextValue {
+    /// The value of `operation` in the JSON: CREATE_ONE_TIME_CHARGE.
+    public static let operation = "CREATE_ONE_TIME_CHARGE"
+
+    private var operation = FixedText<Self>()
     private var version = FixedText<AdvancedCommerceVersion>()
 
     /// The ISO 4217 code of the currency.
@@ -32,15 +35,6 @@ public struct AdvancedCommerceOneTimeChargeCreateRequest: Codable, Hashable, Sen
     }
 }
 
-extension AdvancedCommerceOneTimeChargeCreateRequest: AdvancedCommerceInAppRequest {
-    /// The value of `operation` in the JSON: CREATE_ONE_TIME_CHARGE.
-    public static let operation = Operation.text
-
-    enum Operation: FixedTextValue {
-        static let text = "CREATE_ONE_TIME_CHARGE"
-    }
-}
-
 /// A product that does not renew (Advanced Commerce API, OneTimeChargeItem).
 public struct AdvancedCommerceOneTimeChargeItem: Codable, Hashable, Sendable {
     /// The developer's identifier of the item, at most 128 characters.
@@ -67,8 +61,11 @@ public struct AdvancedCommerceOneTimeChargeItem: Codable, Hashable, Sendable {
 
 /// The purchase of a subscription, to be signed and passed to StoreKit (Advanced Commerce API,
 /// SubscriptionCreateRequest).
-public struct AdvancedCommerceSubscriptionCreateRequest: Codable, Hashable, Sendable {
-    private var operation = FixedText<Operation>()
+public struct AdvancedCommerceSubscriptionCreateRequest: AdvancedCommerceInAppRequest, FixedTextValue {
+    /// The value of `operation` in the JSON: CREATE_SUBSCRIPTION.
+    public static let operation = "CREATE_SUBSCRIPTION"
+
+    private var operation = FixedText<Self>()
     private var version = FixedText<AdvancedCommerceVersion>()
 
     /// The ISO 4217 code of the currency.
@@ -109,15 +106,6 @@ public struct AdvancedCommerceSubscriptionCreateRequest: Codable, Hashable, Send
         self.taxCode = taxCode
         self.storefront = storefront
         self.previousTransactionId = previousTransactionId
-    }
-}
-
-extension AdvancedCommerceSubscriptionCreateRequest: AdvancedCommerceInAppRequest {
-    /// The value of `operation` in the JSON: CREATE_SUBSCRIPTION.
-    public static let operation = Operation.text
-
-    enum Operation: FixedTextValue {
-        static let text = "CREATE_SUBSCRIPTION"
     }
 }
 

@@ -23,6 +23,10 @@ protocol FixedTextValue {
     static var text: String { get }
 }
 
+extension FixedTextValue where Self: AdvancedCommerceInAppRequest {
+    static var text: String { operation }
+}
+
 /// A member with a fixed value, so that the compiler synthesizes the coding of a request that has one. It is written
 /// with the value, and reading any other value fails.
 struct FixedText<Value: FixedTextValue>: Codable, Hashable, Sendable {

@@ -1,7 +1,10 @@
 /// A change of a subscription, to be signed and passed to StoreKit (Advanced Commerce API,
 /// SubscriptionModifyInAppRequest).
-public struct AdvancedCommerceSubscriptionModifyInAppRequest: Codable, Hashable, Sendable {
-    private var operation = FixedText<Operation>()
+public struct AdvancedCommerceSubscriptionModifyInAppRequest: AdvancedCommerceInAppRequest, FixedTextValue {
+    /// The value of `operation` in the JSON: MODIFY_SUBSCRIPTION.
+    public static let operation = "MODIFY_SUBSCRIPTION"
+
+    private var operation = FixedText<Self>()
     private var version = FixedText<AdvancedCommerceVersion>()
 
     /// The identifiers of the request.
@@ -58,14 +61,5 @@ public struct AdvancedCommerceSubscriptionModifyInAppRequest: Codable, Hashable,
         self.currency = currency
         self.storefront = storefront
         self.taxCode = taxCode
-    }
-}
-
-extension AdvancedCommerceSubscriptionModifyInAppRequest: AdvancedCommerceInAppRequest {
-    /// The value of `operation` in the JSON: MODIFY_SUBSCRIPTION.
-    public static let operation = Operation.text
-
-    enum Operation: FixedTextValue {
-        static let text = "MODIFY_SUBSCRIPTION"
     }
 }

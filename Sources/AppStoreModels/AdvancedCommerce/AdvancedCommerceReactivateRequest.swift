@@ -1,7 +1,10 @@
 /// Turns renewal on again, to be signed and passed to StoreKit (Advanced Commerce API,
 /// SubscriptionReactivateInAppRequest).
-public struct AdvancedCommerceSubscriptionReactivateInAppRequest: Codable, Hashable, Sendable {
-    private var operation = FixedText<Operation>()
+public struct AdvancedCommerceSubscriptionReactivateInAppRequest: AdvancedCommerceInAppRequest, FixedTextValue {
+    /// The value of `operation` in the JSON: REACTIVATE_SUBSCRIPTION.
+    public static let operation = "REACTIVATE_SUBSCRIPTION"
+
+    private var operation = FixedText<Self>()
     private var version = FixedText<AdvancedCommerceVersion>()
 
     /// The identifiers of the request.
@@ -25,15 +28,6 @@ public struct AdvancedCommerceSubscriptionReactivateInAppRequest: Codable, Hasha
         self.transactionId = transactionId
         self.items = items
         self.storefront = storefront
-    }
-}
-
-extension AdvancedCommerceSubscriptionReactivateInAppRequest: AdvancedCommerceInAppRequest {
-    /// The value of `operation` in the JSON: REACTIVATE_SUBSCRIPTION.
-    public static let operation = Operation.text
-
-    enum Operation: FixedTextValue {
-        static let text = "REACTIVATE_SUBSCRIPTION"
     }
 }
 
