@@ -64,13 +64,8 @@ public struct SubscriptionPeriod: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func count(_ digits: ArraySlice<UInt8>) -> Int? {
-        guard (1...4).contains(digits.count), digits.first != UInt8(ascii: "0") else { return nil }
-        var value = 0
-        for digit in digits {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
-            value = value * 10 + Int(digit - UInt8(ascii: "0"))
-        }
-        return value
+        guard digits.count <= 4, digits.first != UInt8(ascii: "0"), digits.allSatisfy(\.isDigit) else { return nil }
+        return Int(String(decoding: digits, as: UTF8.self))
     }
 
     /// The ISO 8601 duration, as ``init(iso8601:)`` reads it.

@@ -1,5 +1,6 @@
 internal import AppStoreModels
 internal import Crypto
+internal import Foundation
 
 /// Generates identifiers from a seed: the same actions in the same order give the same identifiers.
 struct SandboxIdentifiers: Sendable {
@@ -36,12 +37,7 @@ struct SandboxIdentifiers: Sendable {
         var bytes = Array(digest("uuid").prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
-        var text = ""
-        for (place, digit) in Printable.hex(bytes).enumerated() {
-            if [8, 12, 16, 20].contains(place) { text += "-" }
-            text.append(digit)
-        }
-        return text
+        return NSUUID(uuidBytes: bytes).uuidString.lowercased()
     }
 
     /// Each seed has its own range of a million identifiers.

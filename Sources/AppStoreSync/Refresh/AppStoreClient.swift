@@ -73,7 +73,9 @@ struct AppStoreClient: Sendable {
         let reader = CustomerHistoryReader(client: client, verifier: verifier, bundleID: bundleID, clock: clock)
         let start = ContinuousClock.now
         do {
-            let history = try await inTime { try await reader.history(of: originalTransactionId) }
+            let history = try await within(timeout, else: TooSlow()) {
+                try await reader.history(of: originalTransactionId)
+            }
             breaker.succeeded()
             return history
         } catch let error as AppStoreServerAPIError where error.isUnknownPurchase {
@@ -93,20 +95,6 @@ struct AppStoreClient: Sendable {
         } catch {
             breaker.conclude(from: error, now: wallClock())
             throw error
-        }
-    }
-
-    /// Runs calls, and cancels them when together they take longer than the timeout.
-    private func inTime<Value: Sendable>(_ calls: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value.self) { group in
-            group.addTask { try await calls() }
-            group.addTask { [timeout] in
-                try await Task.sleep(for: timeout)
-                throw TooSlow()
-            }
-            defer { group.cancelAll() }
-            guard let value = try await group.next() else { throw CancellationError() }
-            return value
         }
     }
 }

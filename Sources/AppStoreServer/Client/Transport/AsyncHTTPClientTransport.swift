@@ -39,17 +39,9 @@
         /// Sends one request and reads the answer to its end.
         /// - Throws: ``APITransportError``, or `CancellationError`.
         public func send(_ request: APITransportRequest) async throws -> APITransportResponse {
-            let client = self.client
-            return try await withThrowingTaskGroup(of: APITransportResponse.self) { group in
-                group.addTask { try await Self.exchange(request, by: client) }
-                // AsyncHTTPClient's own deadline may not cover a body that arrives slowly.
-                group.addTask {
-                    try await Task.sleep(for: request.timeout)
-                    throw APITransportError.timedOut
-                }
-                defer { group.cancelAll() }
-                guard let response = try await group.next() else { throw CancellationError() }
-                return response
+            // AsyncHTTPClient's own deadline may not cover a body that arrives slowly.
+            try await within(request.timeout, else: APITransportError.timedOut) { [client] in
+                try await Self.exchange(request, by: client)
             }
         }
 
