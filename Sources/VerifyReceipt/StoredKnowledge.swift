@@ -9,17 +9,23 @@ extension VerifyReceiptEndpoint {
     /// Facts that the store cannot take at once go to the spool. That does not change the answer, because the reply adds
     /// the submitted facts to the customer. If the store cannot be read, ``EndpointConfiguration/whenStoreFails`` decides
     /// about the answer.
+    ///
+    /// The customer of a transaction receipt is returned as before the receipt was stored. A period restored on several
+    /// devices has several receipts, all with one purchase date. The stored one keeps its place, so that
+    /// `latest_receipt_info` does not depend on the device.
     /// - Throws: ``Refusal``
-    func knowledge(of facts: FactSet?, _ exchange: Exchange) async throws -> Customer? {
+    func knowledge(
+        of facts: FactSet?, isTransactionReceipt: Bool, _ exchange: Exchange
+    ) async throws -> Customer? {
         guard let store, let facts else { return nil }
         let started = ContinuousClock.now
         defer { exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds }
         do {
             let known = try await store.customer(facts.identities, in: facts.scope)
             // Clients send the same receipt again and again, and a look-up costs a fraction of a write.
-            guard !(known?.hasTakenIn(facts) ?? false), isLearned(facts), try await learn(facts, exchange) else {
-                return known
-            }
+            guard !(known?.hasTakenIn(facts) ?? false), isLearned(facts) else { return known }
+            let newFacts = isTransactionReceipt ? facts.withoutKnownReceipt(of: known) : facts
+            guard try await learn(newFacts, exchange), !isTransactionReceipt else { return known }
             // If the customer was unknown, the store now contains exactly what the receipt states.
             if known == nil, let customer = Customer(resolving: [facts]) { return customer }
             return try await store.customer(facts.identities, in: facts.scope)
@@ -27,37 +33,11 @@ extension VerifyReceiptEndpoint {
             throw refusal
         } catch {
             try handle(error, exchange)
-            // The answer comes from the receipt alone, which is still stored.
+            // The answer comes from the receipt alone, which is still stored. The store itself decides by date which
+            // receipt it keeps.
             if isLearned(facts) { _ = try await learn(facts, exchange) }
             return nil
         }
-    }
-
-    /// The same for a transaction receipt, in reverse order: the customer is read before the receipt is stored.
-    ///
-    /// A period restored on several devices has several receipts, all with one purchase date. The stored one keeps its
-    /// place, so that `latest_receipt_info` does not depend on the device.
-    /// - Throws: ``Refusal``
-    func knowledge(ofTransactionReceipt facts: FactSet?, _ exchange: Exchange) async throws -> Customer? {
-        guard let store, let facts else { return nil }
-        let started = ContinuousClock.now
-        defer { exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds }
-        let customer: Customer?
-        do {
-            customer = try await store.customer(facts.identities, in: facts.scope)
-        } catch {
-            try handle(error, exchange)
-            // The stored receipts are not known here. The store itself decides by date which one it keeps.
-            if isLearned(facts) { _ = try await learn(facts, exchange) }
-            return nil
-        }
-        if !(customer?.hasTakenIn(facts) ?? false), isLearned(facts) {
-            let known = customer?.newestTransactionReceipt?.signedDate ?? .min
-            let keepsKnown = facts.receipt.map { known >= $0.signedDate } ?? true
-            let newFacts = keepsKnown ? facts.withoutReceipt : facts
-            _ = try await learn(newFacts, exchange)
-        }
-        return customer
     }
 
     /// Reads the customer again after a query to the App Store. The submission is already stored.
@@ -135,9 +115,11 @@ extension VerifyReceiptEndpoint {
 }
 
 extension FactSet {
-    /// The same facts without the receipt that replies return.
-    fileprivate var withoutReceipt: FactSet {
-        FactSet(
+    /// The same facts, without the receipt that replies return if the customer has one that is not older.
+    fileprivate func withoutKnownReceipt(of customer: Customer?) -> FactSet {
+        let known = customer?.newestTransactionReceipt?.signedDate ?? .min
+        if let receipt, known < receipt.signedDate { return self }
+        return FactSet(
             scope: scope, identities: identities, transactions: transactions, renewalInfos: renewalInfos,
             appTransaction: appTransaction, receipt: nil, notification: notification)
     }

@@ -18,9 +18,7 @@ extension VerifyReceiptEndpoint {
             try await storeOnly(facts, exchange)
             return nil
         }
-        var knowledge =
-            try await isTransactionReceipt
-            ? self.knowledge(ofTransactionReceipt: facts, exchange) : self.knowledge(of: facts, exchange)
+        var knowledge = try await self.knowledge(of: facts, isTransactionReceipt: isTransactionReceipt, exchange)
         if knowledge != nil { exchange.facts.source = .store }
         guard freshness.source == .appStore, let facts else { return knowledge }
         do {
