@@ -94,12 +94,8 @@ extension SandboxState {
         guard let subscription = engine.subscriptions[id] else { throw APIRefusal(.originalTransactionIdNotFound) }
         let repeated = subscription.extensions.first { $0.requestIdentifier == terms.identifier }
         if repeated == nil {
-            switch engine.refusalToExtend(subscription) {
-            case .ineligible?: throw APIRefusal(.subscriptionExtensionIneligible)
-            case .maximumReached?: throw APIRefusal(.subscriptionMaxExtension)
-            case .familyShared?: throw APIRefusal(.familySharedSubscriptionExtensionIneligible)
-            case nil: engine.extend(id, byDays: terms.days, requestIdentifier: terms.identifier)
-            }
+            if let refusal = engine.refusalToExtend(subscription) { throw APIRefusal(refusal) }
+            engine.extend(id, byDays: terms.days, requestIdentifier: terms.identifier)
         }
         let extended = engine.subscriptions[id]
         let last = engine.transactions[extended?.transactionId ?? ""]?.payload

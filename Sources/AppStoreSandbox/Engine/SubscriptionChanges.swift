@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import AppStoreServer
 
 extension SandboxEngine {
     /// Ends a period, a grace period or a billing retry period.
@@ -315,24 +316,19 @@ struct MassExtension: Sendable {
 }
 
 extension SandboxEngine {
-    /// The reason why a subscription cannot be extended.
-    enum ExtensionRefusal {
-        /// Not active, free, or not paid (Reference.md S5.6).
-        case ineligible
-        /// Two extensions within 365 days.
-        case maximumReached
-        case familyShared
-    }
-
+    /// The error of Apple's that a request to extend the subscription gets, or nil where it can be extended.
+    ///
     /// Apple allows two extensions of a subscription in 365 days, of at most 90 days each, while the subscription is active
     /// and paid (Reference.md S5.6). Days pass at the sandbox's pace.
-    func refusalToExtend(_ subscription: SandboxSubscription) -> ExtensionRefusal? {
-        guard subscription.sharedFrom == nil else { return .familyShared }
-        guard subscription.phase == .active else { return .ineligible }
+    func refusalToExtend(_ subscription: SandboxSubscription) -> APIErrorCode? {
+        guard subscription.sharedFrom == nil else { return .familySharedSubscriptionExtensionIneligible }
+        guard subscription.phase == .active else { return .subscriptionExtensionIneligible }
         let payload = transactions[subscription.transactionId]?.payload
-        guard payload?.offerDiscountType != .freeTrial, payload?.price ?? 1 > 0 else { return .ineligible }
+        guard payload?.offerDiscountType != .freeTrial, payload?.price ?? 1 > 0 else {
+            return .subscriptionExtensionIneligible
+        }
         let since = now - configuration.pace.days(365)
-        return subscription.extensions.count { $0.date > since } >= 2 ? .maximumReached : nil
+        return subscription.extensions.count { $0.date > since } >= 2 ? .subscriptionMaxExtension : nil
     }
 
     /// Extends a subscription without checking ``refusalToExtend(_:)``: RENEWAL_EXTENDED.
