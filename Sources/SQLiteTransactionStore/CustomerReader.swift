@@ -56,7 +56,7 @@ extension SQLiteTransactionStore {
     ) throws {
         let find = try db.statement(onlyPurchases ? purchases : everything)
         try find.forEachRow(scopeId, kind, value) {
-            try assembler.add($0.integer(0), row($0, 1, 6), payload: $0.bytes(4), legacy: $0.bytes(5))
+            try assembler.add($0.integer(0), $0.head(1, document: 6), payload: $0.bytes(4), legacy: $0.bytes(5))
         }
     }
 
@@ -85,64 +85,5 @@ extension SQLiteTransactionStore {
         UNION ALL
         SELECT 4, r.form, NULL, r.signed_date, r.bytes, NULL, NULL FROM identities asked CROSS JOIN receipts r
         WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND r.customer_id = asked.customer_id
-        """
-
-    /// - Parameters:
-    ///   - row: a row of a query.
-    ///   - first: the first of three columns: kind, source, signing date.
-    ///   - document: the column with the hash of the document; nil if there is none.
-    private static func row(_ row: SQLRow, _ first: Int32 = 0, _ document: Int32? = nil) -> CustomerAssembler.Row {
-        CustomerAssembler.Row(
-            kind: row.integer(first), source: row.integer(first + 1), signedDate: row.integer(first + 2),
-            document: document.map { Array(row.bytes($0)) } ?? [])
-    }
-
-    /// The stored transactions of one original transaction id, newest first.
-    static func subscription(
-        _ original: String, _ scopeId: Int64, _ find: SQLStatement
-    ) throws -> [StoredTransaction] {
-        var assembler = CustomerAssembler(scope: .placeholder)
-        try find.forEachRow(scopeId, original) {
-            try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4))
-        }
-        return assembler.joinedTransactions()
-    }
-
-    /// The transactions and the signed renewal information of one original transaction id.
-    /// - Parameters:
-    ///   - original: the original transaction id.
-    ///   - scopeId: the database id of the app and environment.
-    ///   - findRenewalInfo: finds the renewal information.
-    ///   - findSubscription: finds the transactions.
-    ///   - needsRenewalInfo: whether the result is nil without renewal information.
-    static func renewedPurchase(
-        _ original: String, _ scopeId: Int64, _ findRenewalInfo: SQLStatement,
-        _ findSubscription: SQLStatement, needsRenewalInfo: Bool = true
-    ) throws -> Customer? {
-        var assembler = CustomerAssembler(scope: .placeholder)
-        var isRenewed = false
-        try findRenewalInfo.forEachRow(scopeId, original) {
-            isRenewed = true
-            try assembler.addRenewalInfo(row($0), payload: $0.bytes(3))
-        }
-        guard isRenewed || !needsRenewalInfo else { return nil }
-        try findSubscription.forEachRow(scopeId, original) {
-            try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4))
-        }
-        try assembler.addIdentity(
-            kind: Int64(CustomerIdentity.Kind.originalTransactionId.rawValue), value: original)
-        return assembler.customer()
-    }
-
-    /// The statement for ``renewedPurchase(_:_:_:_:needsRenewalInfo:)``.
-    static let findSignedRenewalInfo = """
-        SELECT kind, source, signed_date, payload FROM renewal_infos
-        WHERE scope_id = ?1 AND original_transaction_id = ?2 AND kind = \(FactKind.signedTransaction.rawValue)
-        """
-
-    /// The statement for ``subscription(_:_:_:)``.
-    static let findSubscription = """
-        SELECT kind, source, signed_date, payload, legacy FROM transactions
-        WHERE scope_id = ?1 AND original_transaction_id = ?2
         """
 }

@@ -12,11 +12,9 @@ final class FactWriter {
     private var secrets: [[UInt8]]?
     private let customers: CustomerWriter
     private let ledger: LedgerWriter
-    /// Created when needed, because few documents need them.
-    private var terms: TermWriter?
-    private var seats: SeatWriter?
-    private var renewals: RenewalWriter?
-    private var endings: EndingWriter?
+    private let session: SharedSession
+    /// `lookHistory()`, read once per transaction.
+    private var lookHistory: Int64?
     private let insertTransaction: SQLStatement
     private let insertRenewalInfo: SQLStatement
     private let insertAppTransaction: SQLStatement
@@ -24,6 +22,7 @@ final class FactWriter {
 
     init(_ db: Database) throws {
         self.db = db
+        session = SharedSession(db: db)
         customers = try CustomerWriter(db)
         ledger = try LedgerWriter(db)
         let order = RowOrder(revokes: Self.revokes)
@@ -112,21 +111,16 @@ final class FactWriter {
             if try apply(fact, scopeId, &result) { changed.append(place) }
         }
         if !changed.isEmpty { try ledger.record(set.transactions, changed: changed, scopeId) }
-        var withTerms: Set<String> = []
+        var withTerms: Set<SQLOwnedPurchase> = []
         for place in changed where set.transactions[place].mayMoveTerms {
-            withTerms.insert(set.transactions[place].storedOriginalTransactionId)
+            let original = set.transactions[place].storedOriginalTransactionId
+            withTerms.insert(SQLOwnedPurchase(SQLPurchase(scopeId: scopeId, original: original), of: customerId))
         }
-        if wasJoined || !withTerms.isEmpty {
-            let writer = try terms ?? TermWriter(db)
-            terms = writer
-            try writer.record(customerId, changed: withTerms, scopeId)
+        try session.recordTerms(of: withTerms, joined: wasJoined ? [customerId] : [])
+        if let original = set.transactions.first?.storedOriginalTransactionId {
+            try session.append(SQLEntry.unclaimedSeats(of: set, SQLPurchase(scopeId: scopeId, original: original)))
         }
-        if let transaction = set.transactions.first, !set.unclaimedSeatIds.isEmpty {
-            let writer = try seats ?? SeatWriter(db)
-            seats = writer
-            try writer.record(set.unclaimedSeatIds, of: transaction, scopeId)
-        }
-        if let task = ConsumptionTask(of: set) { try SharedSession(db: db).open(task) }
+        if let task = ConsumptionTask(of: set) { try session.open(task) }
         var renewed: Set<String> = []
         for fact in set.renewalInfos {
             if try apply(fact, scopeId, &result) { renewed.insert(fact.payload.originalTransactionId ?? "") }
@@ -134,28 +128,19 @@ final class FactWriter {
         for place in changed where set.transactions[place].isPeriod {
             renewed.insert(set.transactions[place].storedOriginalTransactionId)
         }
-        try recordRenewals(of: renewed, NotifiedEvent(of: set), scopeId)
+        let events = [NotifiedEvent(of: set)].compactMap { $0 }
+        for original in renewed.union(events.map(\.originalTransactionId)).sorted() {
+            let purchase = SQLPurchase(scopeId: scopeId, original: original)
+            let notified = events.filter { $0.originalTransactionId == original }
+            try session.recordRenewals(of: [(purchase: purchase, notified: notified)])
+        }
         if !renewed.isEmpty {
-            let writer = try endings ?? EndingWriter(db)
-            endings = writer
-            try writer.keep(set, scopeId)
+            let history = try lookHistory ?? session.lookHistory()
+            lookHistory = history
+            try session.keepLookDates(set, scopeId, after: history)
         }
         if let fact = set.appTransaction { try apply(fact, customerId, &result) }
         if let receipt = set.receipt { try apply(receipt, customerId, &result) }
-    }
-
-    /// - Parameters:
-    ///   - renewed: the original transaction ids with new or newer facts about their periods or renewal.
-    ///   - event: the event of the set's notification; nil for none.
-    ///   - scopeId: the database id of the app and environment.
-    private func recordRenewals(of renewed: Set<String>, _ event: NotifiedEvent?, _ scopeId: Int64) throws {
-        let purchases = event.map { renewed.union([$0.originalTransactionId]) } ?? renewed
-        guard !purchases.isEmpty else { return }
-        let writer = try renewals ?? RenewalWriter(db)
-        renewals = writer
-        for original in purchases.sorted() {
-            try writer.record(original, event?.originalTransactionId == original ? event : nil, scopeId)
-        }
     }
 
     /// The id of a scope. A missing scope is inserted.

@@ -6,10 +6,10 @@ import TransactionStore
 /// Appends to the ledger, within the transaction that writes the facts. A file has only one writer at a time, so
 /// positions are committed in order.
 struct LedgerWriter {
+    private let session: SharedSession
     private let append: SQLStatement
     private let last: SQLStatement
     private let lastState: SQLStatement
-    private let findSubscription: SQLStatement
     private let findDependent: SQLStatement
     private let findNotification: SQLStatement
 
@@ -17,6 +17,7 @@ struct LedgerWriter {
     ///   - db: the database.
     ///   - hasDates: false for a ledger of a schema before 6, which has no dates.
     init(_ db: Database, hasDates: Bool = true) throws {
+        session = SharedSession(db: db)
         append = try SQLStatement(
             db,
             """
@@ -37,7 +38,6 @@ struct LedgerWriter {
             SELECT event FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 AND event <= 4
             ORDER BY number DESC LIMIT 1
             """)
-        findSubscription = try SQLStatement(db, SQLiteTransactionStore.findSubscription)
         // Each payload contains its product.
         findDependent = try SQLStatement(
             db,
@@ -104,7 +104,9 @@ struct LedgerWriter {
     /// Appends the entries that are due for the transactions under an original transaction id, also for those whose upgrade or
     /// revocation the others prove or disprove.
     private func record(together original: String, _ scopeId: Int64) throws {
-        let known = try SQLiteTransactionStore.subscription(original, scopeId, findSubscription)
+        var assemblers: [Int: CustomerAssembler] = [:]
+        try session.addTransactions(of: [SQLPurchase(scopeId: scopeId, original: original)], to: &assemblers)
+        let known = assemblers[0]?.joinedTransactions() ?? []
         // The oldest first.
         for transaction in known.reversed() {
             guard let id = transaction.payload.transactionId,

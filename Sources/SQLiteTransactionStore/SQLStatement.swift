@@ -215,6 +215,13 @@ struct SQLRow {
         }
     }
 
+    /// Kind, source and signing date in three columns, and the hash of the document if it has a column.
+    func head(_ column: Int32, document: Int32? = nil) -> CustomerAssembler.Row {
+        CustomerAssembler.Row(
+            kind: integer(column), source: integer(column + 1), signedDate: integer(column + 2),
+            document: document.map { Array(bytes($0)) } ?? [])
+    }
+
     /// The environment and the bundle id in two columns.
     func scope(_ column: Int32) -> StoreScope {
         StoreScope(environment: .init(rawValue: text(column)), bundleId: text(column + 1))

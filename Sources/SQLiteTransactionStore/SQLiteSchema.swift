@@ -25,7 +25,7 @@ enum SQLiteSchema {
         }
         migrator.registerMigration("3") { db in
             try db.execute(sql: version3)
-            try TermWriter(db).recordAll(db)
+            try SharedSession(db: db).fillTerms()
         }
         migrator.registerMigration("4") { db in try db.execute(sql: version4) }
         migrator.registerMigration("5") { db in try db.execute(sql: version5) }

@@ -1,16 +1,42 @@
 import TransactionStore
 
-/// Creates the ledger of a store that has none. It works in pages along an index, so that no statement takes long.
+/// Creates the ledger of a store that has none, and the table of bases. Both work in pages along an index, so that no
+/// statement takes long.
 enum LedgerFiller {
     /// The number of original transaction ids per page.
     private static let pageSize: Int32 = 500
 
-    private static let page = Statement(
+    /// Lists the purchases after one, and whether each is meant.
+    private static func list(_ isMeant: String) -> Statement {
+        Statement(
+            """
+            SELECT i.id, i.customer, i.scope, i.value, (\(isMeant))::int4 FROM identities AS i
+            WHERE (i.scope, i.kind, i.value) > ($1::int4, 1::int2, $2::bytea) AND i.kind = 1
+            ORDER BY i.scope, i.kind, i.value LIMIT $3::int4
+            """)
+    }
+
+    private static let listAll = list("true")
+    private static let listWithTerms = list(
         """
-        SELECT i.id, i.scope, i.value FROM identities AS i
-        WHERE (i.scope, i.kind, i.value) > ($1::int4, 1::int2, $2::bytea) AND i.kind = 1
-        ORDER BY i.scope, i.kind, i.value LIMIT $3::int4
+        EXISTS (
+            SELECT FROM transactions AS t
+            WHERE t.purchase = i.id AND position('\(StoredTerms.typeMember)'::bytea IN t.payload) > 0)
         """)
+
+    private static func forEachPage(
+        of list: Statement, _ session: PostgreSQLSession, _ body: ([SQLOwnedPurchase]) throws -> Void
+    ) throws {
+        var last: (scope: Int32, value: [UInt8]) = (0, [])
+        while true {
+            let rows = try session.run(list, [.int4(last.scope), .bytes(last.value), .int4(pageSize)])
+            guard rows.count > 0 else { return }
+            let meant = try (0..<rows.count).filter { try rows.integer($0, 4, as: Int32.self) != 0 }
+            if !meant.isEmpty { try body(try meant.map { try rows.ownedPurchase($0) }) }
+            last = (try rows.integer(rows.count - 1, 2), try rows.bytes(rows.count - 1, 3))
+        }
+    }
+
     private static let insert = Statement(
         """
         INSERT INTO ledger (purchase, scope, number, event, transaction_id)
@@ -21,39 +47,31 @@ enum LedgerFiller {
         ON CONFLICT (transaction_id, scope, number) DO NOTHING
         """)
 
-    private struct Purchase {
-        let id: Int64
-        let scope: Int32
-    }
-
     static func fill(_ session: PostgreSQLSession) throws {
-        var last: (scope: Int32, value: [UInt8]) = (0, [])
-        while true {
-            let rows = try session.run(page, [.int4(last.scope), .bytes(last.value), .int4(pageSize)])
-            guard rows.count > 0 else { return }
-            let purchases = try (0..<rows.count).map {
-                Purchase(id: try rows.integer($0, 0), scope: try rows.integer($0, 1))
+        try forEachPage(of: listAll, session) { page in
+            let purchases = page.map(\.purchase)
+            var (owners, scopes, events, ids): ([Int64], [Int32], [Int16], [String]) = ([], [], [], [])
+            for (purchase, known) in zip(purchases, try session.subscriptions(purchases.map(\.id))) {
+                // The oldest first.
+                for transaction in known.reversed() {
+                    guard let event = transaction.deliveryState, let id = transaction.payload.transactionId else {
+                        continue
+                    }
+                    owners.append(purchase.id)
+                    scopes.append(purchase.scope)
+                    events.append(Int16(truncatingIfNeeded: event.rawValue))
+                    ids.append(id)
+                }
             }
-            try record(purchases, session)
-            last = (try rows.integer(rows.count - 1, 1), try rows.bytes(rows.count - 1, 2))
+            try session.run(insert, [.int8s(owners), .int4s(scopes), .int2s(events), .texts(ids)])
         }
     }
 
-    private static func record(_ purchases: [Purchase], _ session: PostgreSQLSession) throws {
-        var (owners, scopes, events, ids): ([Int64], [Int32], [Int16], [[UInt8]]) = ([], [], [], [])
-        let subscriptions = try StoredFacts.subscriptions(purchases.map(\.id), session)
-        for (purchase, known) in zip(purchases, subscriptions) {
-            // The oldest first.
-            for transaction in known.reversed() {
-                guard let event = transaction.deliveryState, let id = transaction.payload.transactionId else {
-                    continue
-                }
-                owners.append(purchase.id)
-                scopes.append(purchase.scope)
-                events.append(Int16(truncatingIfNeeded: event.rawValue))
-                ids.append(Array(id.utf8))
-            }
+    /// Fills the table of bases. It appends no entries, because earlier moves are unknown.
+    static func fillTerms(_ session: PostgreSQLSession) throws {
+        try forEachPage(of: listWithTerms, session) { page in
+            let moves = try session.termMoves(by: Set(page))
+            try session.replace(moves.outdated, with: moves.new, hasScopes: false)
         }
-        try session.run(insert, [.int8s(owners), .int4s(scopes), .int2s(events), .byteStrings(ids)])
     }
 }

@@ -16,7 +16,7 @@ struct Schema: Sendable {
 
     private static let migrations = [
         Migration(version: 1, sql: initial), Migration(version: 2, sql: ledger, fill: LedgerFiller.fill),
-        Migration(version: 3, sql: terms, fill: TermWriter.fill), Migration(version: 4, sql: stepsOfMigrations),
+        Migration(version: 3, sql: terms, fill: LedgerFiller.fillTerms), Migration(version: 4, sql: stepsOfMigrations),
         Migration(version: 5, sql: leases), Migration(version: 6, sql: removal),
         Migration(version: 7, sql: references), Migration(version: 8, sql: consumptionRequests),
         Migration(version: 9, sql: [unknownTransactions, requestBudgets, leftHashes].joined(separator: ";")),

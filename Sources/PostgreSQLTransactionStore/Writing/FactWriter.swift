@@ -235,20 +235,18 @@ struct FactWriter {
         for task in tasks.sorted(by: { $0.notificationUUID < $1.notificationUUID }) { try session.open(task) }
         // Last, because a writer that appends to the ledger blocks the others until the end of its transaction.
         let hasSeats = batch.sets.contains { !$0.set.unclaimedSeatIds.isEmpty }
-        let isRenewed = hasNewRenewalInfos && batch.renewalInfos.contains { $0.kind == RenewalWriter.signed }
+        let isRenewed = hasNewRenewalInfos && batch.renewalInfos.contains { $0.kind == BatchPurchases.signed }
         let isNotified = batch.sets.contains { NotifiedEvent(of: $0.set) != nil }
         guard hasNewTransactions || hasSeats || isRenewed || isNotified || !owners.joinedCustomers.isEmpty else {
             return changed
         }
-        let ledger = LedgerWriter(session: session)
-        try ledger.lock()
+        try session.lockLedger()
         if hasNewTransactions {
-            try ledger.record(batch, owners.identities, areNew: owners.isNewIdentity, scopeIds)
+            try LedgerWriter(session: session).record(
+                batch, owners.identities, areNew: owners.isNewIdentity, scopeIds)
         }
-        try TermWriter(session: session).record(batch, owners, scopeIds)
-        if hasSeats { try SeatWriter(session: session).record(batch) }
-        try RenewalWriter(session: session).record(batch, owners, scopeIds)
-        if hasNewTransactions || isRenewed { try EndingWriter(session: session).keep(batch, owners.identities) }
+        try BatchPurchases(batch: batch, owners: owners, scopeIds: scopeIds).record(session)
+        if hasNewTransactions || isRenewed { try session.keepLookDates(batch, owners.identities) }
         return changed
     }
 

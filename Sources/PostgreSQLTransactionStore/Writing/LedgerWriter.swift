@@ -11,10 +11,6 @@ import TransactionStore
 struct LedgerWriter {
     let session: PostgreSQLSession
 
-    /// Scopes have the numbers from 1, and the schema has 0.
-    private static let lockNumber: Int32 = -1
-
-    private static let lock = Statement("SELECT pg_advisory_xact_lock($1::int4, $2::int4)::text")
     private static let insert = Statement(
         """
         INSERT INTO ledger (purchase, scope, number, event, transaction_id)
@@ -68,9 +64,6 @@ struct LedgerWriter {
         var isKnown = true
     }
 
-    /// Waits until no other writer appends. Call it before any statement that appends.
-    func lock() throws { try session.run(Self.lock, [.int4(session.lockClass), .int4(Self.lockNumber)]) }
-
     /// - Parameters:
     ///   - batch: the written facts.
     ///   - numbers: for each identity, its database id.
@@ -98,7 +91,7 @@ struct LedgerWriter {
         (open, histories) = (kept.map { open[$0] }, kept.map { histories[$0] })
         guard !open.isEmpty else { return }
         let owners = Set(open.map(\.purchase)).sorted()
-        let subscriptions = Array(zip(owners, try StoredFacts.subscriptions(owners, session)))
+        let subscriptions = Array(zip(owners, try session.subscriptions(owners)))
         var bytes = batch.bytes
         let siblings = siblings(of: open, among: subscriptions, &bytes)
         if !siblings.isEmpty {
@@ -252,37 +245,4 @@ struct LedgerWriter {
 
 extension StoredTransaction {
     fileprivate var id: String { payload.transactionId ?? "" }
-}
-
-/// Rows of the table `transactions` that are assembled into one transaction.
-enum StoredFacts {
-    private static let findSubscriptions = Statement(
-        """
-        SELECT given.place::int4, t.kind, t.source, t.signed_date, t.payload, t.legacy
-        FROM unnest($1::int8[]) WITH ORDINALITY AS given (purchase, place)
-        JOIN transactions AS t ON t.purchase = given.purchase
-        """)
-
-    /// For each database id of an original transaction id, the transactions filed under it, newest first.
-    static func subscriptions(_ purchases: [Int64], _ session: PostgreSQLSession) throws -> [[StoredTransaction]] {
-        var assemblers: [Int: CustomerAssembler] = [:]
-        try addTransactions(of: purchases, session, to: &assemblers)
-        return purchases.indices.map { assemblers[$0]?.joinedTransactions() ?? [] }
-    }
-
-    /// Adds the transactions filed under database ids of original transaction ids to the assemblers of their places.
-    static func addTransactions(
-        of purchases: [Int64], _ session: PostgreSQLSession, to assemblers: inout [Int: CustomerAssembler]
-    ) throws {
-        let rows = try session.run(findSubscriptions, [.int8s(purchases)])
-        for (row, place) in try rows.places(among: purchases.count) {
-            let head = try rows.head(row, 1)
-            try rows.withBytes(row, 4) { payload in
-                try rows.withBytes(row, 5) { legacy in
-                    try assemblers[place, default: CustomerAssembler(scope: .placeholder)]
-                        .addTransaction(head, payload: payload, legacy: legacy)
-                }
-            }
-        }
-    }
 }

@@ -64,6 +64,93 @@ extension SQLStore {
 }
 
 extension SQLSession {
+    /// Dates up to this one are not kept (`LedgerEndings`).
+    package func lookHistory() throws -> Int64 {
+        try rows("SELECT (SELECT began_at FROM ledger_looks), \(sql: dialect.now)") {
+            LedgerEndings.history(before: $0.isNull(0) ? nil : try $0.integer(0), now: try $0.integer(1))
+        }.first ?? .max
+    }
+
+    /// Looks at the purchases whose date has come (`EndedEntries`), at most `limit`.
+    fileprivate func look(at dates: LookDates, limit: Int) throws -> RecordedEndings {
+        let due = try duePurchases(by: dates.date, limit: limit)
+        var result = RecordedEndings()
+        guard !due.isEmpty else { return result }
+        result.purchases = due.count
+        var next: [(purchase: SQLPurchase, date: Int64?)] = []
+        var entries: [SQLEntry] = []
+        // A transaction that documents state under two original ids ends once.
+        var appended: [Int64: Set<RenewalEntries.Entry>] = [:]
+        for (purchase, ended) in zip(due, try endings(of: due, at: dates)) {
+            guard let ended else {
+                result.unreadable += 1
+                next.append((purchase, LedgerEndings.oneDay(after: dates.date)))
+                continue
+            }
+            next.append((purchase, ended.nextDate))
+            for entry in ended.entries where appended[purchase.scopeId, default: []].insert(entry).inserted {
+                entries.append(SQLEntry(entry, of: purchase))
+            }
+        }
+        result.entries = entries.count
+        try append(entries)
+        try setLookDates(next)
+        return result
+    }
+
+    /// Looks at the terms of an app whose date has come (`EndedTerms`), at most `limit`, those of each customer together.
+    fileprivate func look(
+        at look: TermLook, _ dates: LookDates, limit: Int, _ catalogs: TermCatalogs, _ result: inout RecordedEndings
+    ) throws {
+        let due = try dueTerms(in: look.scopeId, by: dates.date, limit: limit)
+        result.purchases += due.count
+        let customers = Dictionary(grouping: due, by: { $0.customer }).sorted { $0.key < $1.key }
+            .map { $0.value.map { $0.term } }
+        for start in stride(from: 0, to: customers.count, by: Self.customersAtOnce) {
+            let part = Array(customers[start..<min(start + Self.customersAtOnce, customers.count)])
+            try recordEnds(of: part, look, dates, catalogs, &result)
+        }
+    }
+
+    private static var customersAtOnce: Int { 64 }
+
+    private func recordEnds(
+        of customers: [[SQLTerm]], _ look: TermLook, _ dates: LookDates, _ catalogs: TermCatalogs,
+        _ result: inout RecordedEndings
+    ) throws {
+        let purchases = Array(Set(customers.joined().map(\.purchase)))
+        let found = try events(of: purchases)
+        let histories = Dictionary(uniqueKeysWithValues: purchases.enumerated().map { ($1, found[$0] ?? [:]) })
+        var next: [(term: SQLTerm, date: Int64)] = []
+        var entries: [SQLEntry] = []
+        let answers = try self.customers(with: customers.compactMap { $0.first?.purchase }, in: look.scope)
+        for (terms, answer) in zip(customers, answers) {
+            switch answer {
+            case .success(let customer):
+                let owners = Dictionary(
+                    terms.map { ($0.transactionId, $0.purchase) }, uniquingKeysWith: { first, _ in first })
+                var history: [String: [LedgerEntry.Event]] = [:]
+                for purchase in owners.values { history.merge(histories[purchase] ?? [:]) { first, _ in first } }
+                let ended = customer.map {
+                    EndedTerms(of: Array(owners.keys), in: $0, catalogs: catalogs, at: dates, history: history)
+                }
+                for entry in ended?.entries ?? [] {
+                    if let purchase = owners[entry.transactionId] { entries.append(SQLEntry(entry, of: purchase)) }
+                }
+                for term in terms {
+                    next.append((term, ended?.nextDates[term.transactionId] ?? LedgerEndings.whenChanged))
+                }
+            case .failure(let error):
+                guard error.code == .corrupt else { throw error }
+                result.unreadable += terms.count
+                next += terms.map { (term: $0, date: LedgerEndings.oneDay(after: dates.date)) }
+            }
+        }
+        result.entries += entries.count
+        try append(entries)
+        try setLookDates(next)
+    }
+
     fileprivate func lastLook() throws -> LookDates? {
         try rows("SELECT began_at, looked_at FROM ledger_looks") {
             LookDates(beginning: try $0.integer(0), date: try $0.integer(1))

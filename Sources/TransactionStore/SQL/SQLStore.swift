@@ -15,7 +15,7 @@ package protocol SQLStore: CompleteTransactionStore {
 }
 
 /// A connection to the database of a ``SQLStore``.
-package protocol SQLSession {
+package protocol SQLSession: SQLPurchaseRows {
     /// How this database writes what is not the same in all of them.
     var dialect: SQLDialect { get }
 
@@ -25,14 +25,6 @@ package protocol SQLSession {
 
     /// Waits until no other transaction appends to the ledger, and keeps others from it until the end of this one.
     func lockLedger() throws
-
-    /// Looks at the purchases whose date has come (`EndedEntries`), the oldest dates first, at most `limit`.
-    func look(at dates: LookDates, limit: Int) throws -> RecordedEndings
-
-    /// Looks at the terms of an app whose date has come (`EndedTerms`), the oldest dates first, at most `limit`.
-    func look(
-        at terms: TermLook, _ dates: LookDates, limit: Int, _ catalogs: TermCatalogs, _ result: inout RecordedEndings
-    ) throws
 }
 
 /// The SQL that is not the same in all engines.

@@ -1,0 +1,92 @@
+import Purchases
+import TransactionStore
+
+/// The purchases of a batch about which the ledger may get entries, after the entries of ``LedgerWriter``.
+struct BatchPurchases {
+    /// The kind of renewal information that the App Store signed.
+    static let signed = Int16(FactKind.signedTransaction.rawValue)
+
+    let batch: FactBatch
+    let owners: FactWriter.Owners
+    let scopeIds: [Int32]
+
+    /// Appends the entries that are due, under the lock of ``LedgerWriter``.
+    func record(_ session: PostgreSQLSession) throws {
+        let terms = batch.transactions.filter(\.mayMoveTerms).map { row in
+            SQLOwnedPurchase(purchase(row.owner), of: owners.customers[batch.identities[row.owner].component])
+        }
+        try session.recordTerms(of: Set(terms), joined: owners.joinedCustomers)
+        let places = placesOfDocuments()
+        try session.append(unclaimedSeats(places))
+        try session.recordRenewals(of: renewed(places))
+    }
+
+    private func purchase(_ place: Int) -> SQLPurchase {
+        let identity = batch.identities[place]
+        return SQLPurchase(
+            scopeId: Int64(scopeIds[identity.scope]),
+            original: String(decoding: batch.bytes[identity.value], as: UTF8.self), id: owners.identities[place])
+    }
+
+    // MARK: Purchases of documents
+
+    /// An original transaction id that a document states.
+    private struct Key: Hashable {
+        let scope: ScopeKey
+        let original: [UInt8]
+
+        init(_ scope: StoreScope, _ original: some Sequence<UInt8>) {
+            self.scope = ScopeKey(scope: scope)
+            self.original = Array(original)
+        }
+    }
+
+    /// The places of the identities that are original transaction ids; empty if no document needs them.
+    private func placesOfDocuments() -> [Key: Int] {
+        let isNeeded = batch.sets.contains { !$0.set.unclaimedSeatIds.isEmpty || NotifiedEvent(of: $0.set) != nil }
+        guard isNeeded else { return [:] }
+        let kind = Int16(truncatingIfNeeded: CustomerIdentity.Kind.originalTransactionId.rawValue)
+        var places: [Key: Int] = [:]
+        for (place, identity) in batch.identities.enumerated() where identity.kind == kind {
+            places[Key(batch.scopes[identity.scope], batch.bytes[identity.value])] = place
+        }
+        return places
+    }
+
+    /// The entries for the seat claims that the App Store ended, one for each claim.
+    private func unclaimedSeats(_ places: [Key: Int]) -> [SQLEntry] {
+        struct Claim: Hashable {
+            let scopeId: Int64
+            let id: String?
+        }
+        var seen: Set<Claim> = []
+        var entries: [SQLEntry] = []
+        for set in batch.sets.lazy.map(\.set) where !set.unclaimedSeatIds.isEmpty {
+            guard let original = set.transactions.first?.storedOriginalTransactionId,
+                let place = places[Key(set.scope, original.utf8)]
+            else { continue }
+            entries += SQLEntry.unclaimedSeats(of: set, purchase(place)).filter {
+                seen.insert(Claim(scopeId: $0.purchase.scopeId, id: $0.seatClaimId)).inserted
+            }
+        }
+        return entries
+    }
+
+    /// The purchases whose renewal the batch can have changed: those of notifications in the order of the documents,
+    /// those with signed renewal information, and known ones with a period.
+    private func renewed(_ placesOfDocuments: [Key: Int]) -> [(purchase: SQLPurchase, notified: [NotifiedEvent])] {
+        var places: [Int] = []
+        var events: [Int: [NotifiedEvent]] = [:]
+        for set in batch.sets.lazy.map(\.set) {
+            guard let event = NotifiedEvent(of: set),
+                let place = placesOfDocuments[Key(set.scope, event.originalTransactionId.utf8)]
+            else { continue }
+            places.append(place)
+            events[place, default: []].append(event)
+        }
+        places += batch.renewalInfos.filter { $0.kind == Self.signed }.map(\.owner)
+        places += batch.transactions.filter { $0.isPeriod && !owners.isNewIdentity[$0.owner] }.map(\.owner)
+        var seen: Set<Int> = []
+        return places.filter { seen.insert($0).inserted }.map { (purchase: purchase($0), notified: events[$0] ?? []) }
+    }
+}

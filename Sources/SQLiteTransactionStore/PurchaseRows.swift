@@ -1,0 +1,223 @@
+import GRDB
+import Purchases
+import TransactionStore
+
+/// The rows of purchases, whose keys begin with the app and environment and the original transaction id.
+extension SharedSession {
+    private static let findTransactions = """
+        SELECT kind, source, signed_date, payload, legacy FROM transactions
+        WHERE scope_id = ?1 AND original_transaction_id = ?2
+        """
+
+    func addTransactions(of purchases: [SQLPurchase], to assemblers: inout [Int: CustomerAssembler]) throws {
+        let find = try SQLStatement(db, Self.findTransactions)
+        for (place, purchase) in purchases.enumerated() {
+            try find.forEachRow(purchase.scopeId, purchase.original) {
+                try assemblers[place, default: CustomerAssembler(scope: .placeholder)]
+                    .addTransaction($0.head(0), payload: $0.bytes(3), legacy: $0.bytes(4))
+            }
+        }
+    }
+
+    private static let findRenewalInfos = """
+        SELECT kind, source, signed_date, payload FROM renewal_infos
+        WHERE scope_id = ?1 AND original_transaction_id = ?2 AND kind = \(FactKind.signedTransaction.rawValue)
+        """
+
+    func addRenewalInfos(of purchases: [SQLPurchase], to assemblers: inout [Int: CustomerAssembler]) throws {
+        let find = try SQLStatement(db, Self.findRenewalInfos)
+        for (place, purchase) in purchases.enumerated() {
+            try find.forEachRow(purchase.scopeId, purchase.original) {
+                try assemblers[place, default: CustomerAssembler(scope: .placeholder)]
+                    .addRenewalInfo($0.head(0), payload: $0.bytes(3))
+            }
+        }
+    }
+
+    func customers(
+        with purchases: [SQLPurchase], in scope: StoreScope
+    ) throws -> [Result<Customer?, TransactionStoreError>] {
+        let kind = Int64(CustomerIdentity.Kind.originalTransactionId.rawValue)
+        return try purchases.map { purchase -> Result<Customer?, TransactionStoreError> in
+            var assembler = CustomerAssembler(scope: scope)
+            do {
+                try SQLiteTransactionStore.readAll(
+                    of: kind, purchase.original, purchase.scopeId, into: &assembler, db, onlyPurchases: true)
+                return .success(assembler.customer())
+            } catch let error as TransactionStoreError {
+                return .failure(error)
+            }
+        }
+    }
+
+    // MARK: The ledger
+
+    private static let findEvents = """
+        SELECT l.transaction_id, l.event
+        FROM (
+            SELECT DISTINCT transaction_id FROM transactions WHERE scope_id = ?1 AND original_transaction_id = ?2
+        ) t CROSS JOIN ledger l ON l.scope_id = ?1 AND l.transaction_id = t.transaction_id
+        ORDER BY l.transaction_id, l.number
+        """
+
+    func events(of purchases: [SQLPurchase]) throws -> [Int: [String: [LedgerEntry.Event]]] {
+        let find = try SQLStatement(db, Self.findEvents)
+        var events: [Int: [String: [LedgerEntry.Event]]] = [:]
+        for (place, purchase) in purchases.enumerated() {
+            try find.forEachRow(purchase.scopeId, purchase.original) { row in
+                guard let event = LedgerEntry.Event(rawValue: row.integer(1)) else { return }
+                events[place, default: [:]][row.text(0), default: []].append(event)
+            }
+        }
+        return events
+    }
+
+    private static let appendEntry = """
+        INSERT INTO ledger
+            (scope_id, transaction_id, number, event, original_transaction_id, seat_claim_id, earlier_before, recorded_at)
+        SELECT ?1, ?2, MAX(number) + 1, ?3, ?4, ?5, ?6, \(SQLiteTransactionStore.now)
+        FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 GROUP BY transaction_id
+        ON CONFLICT (scope_id, seat_claim_id) WHERE seat_claim_id IS NOT NULL DO NOTHING
+        """
+
+    func append(_ entries: [SQLEntry]) throws {
+        // Not prepared without entries: the ledger of an older schema, which an upgrade reads, has fewer columns.
+        guard !entries.isEmpty else { return }
+        let append = try SQLStatement(db, Self.appendEntry)
+        for entry in entries {
+            try append.run(
+                entry.purchase.scopeId, entry.transactionId, entry.event.rawValue, entry.purchase.original,
+                entry.seatClaimId, entry.earlierPurchases)
+        }
+    }
+
+    // MARK: Looks at purchases
+
+    /// As `LedgerEndings.merged`.
+    private static let keepLookDate = """
+        INSERT INTO ledger_endings (scope_id, original_transaction_id, due_at) VALUES (?1, ?2, ?3)
+        ON CONFLICT (scope_id, original_transaction_id) DO UPDATE
+        SET due_at = CASE due_at WHEN \(LedgerEndings.whenChanged) THEN 0 ELSE MIN(due_at, excluded.due_at) END
+        """
+
+    /// Keeps when to look at the purchases of a set.
+    /// - Parameter history: dates up to this one are not kept.
+    func keepLookDates(_ set: FactSet, _ scopeId: Int64, after history: Int64) throws {
+        let keep = try SQLStatement(db, Self.keepLookDate)
+        for (original, date) in LedgerEndings.dates(in: set, after: history) { try keep.run(scopeId, original, date) }
+    }
+
+    func duePurchases(by date: Int64, limit: Int) throws -> [SQLPurchase] {
+        let find = try SQLStatement(
+            db,
+            """
+            SELECT scope_id, original_transaction_id FROM ledger_endings INDEXED BY ledger_endings_due
+            WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2
+            """)
+        return try find.rows(date, Int64(limit)) { SQLPurchase(scopeId: $0.integer(0), original: $0.text(1)) }
+    }
+
+    func setLookDates(_ dates: [(purchase: SQLPurchase, date: Int64?)]) throws {
+        for (purchase, date) in dates {
+            let ofPurchase: SQLText =
+                "scope_id = \(purchase.scopeId) AND original_transaction_id = \(purchase.original)"
+            if let date {
+                try run("UPDATE ledger_endings SET due_at = \(date) WHERE \(ofPurchase)")
+            } else {
+                try run("DELETE FROM ledger_endings WHERE \(ofPurchase)")
+            }
+        }
+    }
+
+    // MARK: Terms
+
+    func purchasesWithTerms(of customers: [Int64]) throws -> [SQLOwnedPurchase] {
+        let find = try SQLStatement(
+            db,
+            """
+            SELECT DISTINCT t.scope_id, t.original_transaction_id
+            FROM identities i CROSS JOIN term_bases t ON t.scope_id = i.scope_id AND t.original_transaction_id = i.value
+            WHERE EXISTS (SELECT 1 FROM term_bases) AND i.customer_id = ?1 AND i.kind = 1
+            """)
+        return try customers.flatMap { customer in
+            try find.rows(customer) {
+                SQLOwnedPurchase(SQLPurchase(scopeId: $0.integer(0), original: $0.text(1)), of: customer)
+            }
+        }
+    }
+
+    func bases(of purchases: [SQLPurchase]) throws -> [Int: [String: Int64]] {
+        let find = try SQLStatement(
+            db, "SELECT transaction_id, basis FROM term_bases WHERE scope_id = ?1 AND original_transaction_id = ?2")
+        var bases: [Int: [String: Int64]] = [:]
+        for (place, purchase) in purchases.enumerated() {
+            try find.forEachRow(purchase.scopeId, purchase.original) {
+                bases[place, default: [:]][$0.text(0)] = $0.integer(1)
+            }
+        }
+        return bases
+    }
+
+    func replace(_ outdated: [SQLTerm], with new: [(term: SQLTerm, basis: Int64)]) throws {
+        let delete = try SQLStatement(
+            db,
+            """
+            DELETE FROM term_bases WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
+            """)
+        for term in outdated { try delete.run(term.purchase.scopeId, term.purchase.original, term.transactionId) }
+        let insert = try SQLStatement(
+            db,
+            """
+            INSERT INTO term_bases (scope_id, original_transaction_id, transaction_id, basis) VALUES (?1, ?2, ?3, ?4)
+            """)
+        for (term, basis) in new {
+            try insert.run(term.purchase.scopeId, term.purchase.original, term.transactionId, basis)
+        }
+    }
+
+    func dueTerms(in scopeId: Int64, by date: Int64, limit: Int) throws -> [(term: SQLTerm, customer: Int64)] {
+        let find = try SQLStatement(
+            db,
+            """
+            SELECT t.original_transaction_id, t.transaction_id, i.customer_id
+            FROM term_bases t INDEXED BY term_bases_due LEFT JOIN identities i
+                ON i.scope_id = t.scope_id AND i.kind = 1 AND i.value = t.original_transaction_id
+            WHERE t.scope_id = ?1 AND t.due_at <= ?2 ORDER BY t.due_at LIMIT ?3
+            """)
+        return try find.rows(scopeId, date, Int64(limit)) { row -> (term: SQLTerm, customer: Int64) in
+            let purchase = SQLPurchase(scopeId: scopeId, original: row.text(0))
+            return (SQLTerm(row.text(1), of: purchase), row.integer(2))
+        }
+    }
+
+    func setLookDates(_ dates: [(term: SQLTerm, date: Int64)]) throws {
+        let keep = try SQLStatement(
+            db,
+            """
+            UPDATE term_bases SET due_at = ?4
+            WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
+            """)
+        for (term, date) in dates {
+            try keep.run(term.purchase.scopeId, term.purchase.original, term.transactionId, date)
+        }
+    }
+
+    /// Fills the table of bases in a store of an older schema. It appends no entries, because earlier moves are
+    /// unknown.
+    func fillTerms() throws {
+        let all = try SQLStatement(
+            db,
+            """
+            SELECT DISTINCT i.customer_id, t.scope_id, t.original_transaction_id
+            FROM transactions t
+            CROSS JOIN identities i ON i.scope_id = t.scope_id AND i.kind = 1 AND i.value = t.original_transaction_id
+            WHERE instr(t.payload, CAST('\(StoredTerms.typeMember)' AS BLOB)) > 0
+            """)
+        let purchases = try all.rows {
+            SQLOwnedPurchase(SQLPurchase(scopeId: $0.integer(1), original: $0.text(2)), of: $0.integer(0))
+        }
+        for ofCustomer in Dictionary(grouping: purchases, by: \.customer).values {
+            try recordTerms(of: Set(ofCustomer), joined: [])
+        }
+    }
+}

@@ -1,0 +1,182 @@
+package import Purchases
+
+/// What a store has under one original transaction id.
+package struct SQLPurchase: Hashable, Sendable {
+    /// The database id of the app and environment.
+    package let scopeId: Int64
+    /// The original transaction id.
+    package let original: String
+    /// The database id; 0 in a database whose rows contain the original transaction id.
+    package let id: Int64
+
+    package init(scopeId: Int64, original: String, id: Int64 = 0) {
+        self.scopeId = scopeId
+        self.original = original
+        self.id = id
+    }
+}
+
+/// A purchase and its customer.
+package struct SQLOwnedPurchase: Hashable, Sendable {
+    package let purchase: SQLPurchase
+    /// The database id of the customer.
+    package let customer: Int64
+
+    package init(_ purchase: SQLPurchase, of customer: Int64) {
+        self.purchase = purchase
+        self.customer = customer
+    }
+}
+
+/// A purchase of a non-renewing subscription.
+package struct SQLTerm: Hashable, Sendable {
+    package let purchase: SQLPurchase
+    package let transactionId: String
+
+    package init(_ transactionId: String, of purchase: SQLPurchase) {
+        self.purchase = purchase
+        self.transactionId = transactionId
+    }
+}
+
+/// An entry to append to the ledger. It continues the numbers of its transaction. A transaction without an entry gets none.
+package struct SQLEntry: Sendable {
+    package let purchase: SQLPurchase
+    package let transactionId: String
+    package let event: LedgerEntry.Event
+    /// ``LedgerEntry/seatClaimId``. If the app and environment has an entry with this claim, no other one is appended.
+    package private(set) var seatClaimId: String?
+    /// ``TermChanges/earlierPurchases``
+    package private(set) var earlierPurchases: [UInt8]?
+
+    init(_ entry: RenewalEntries.Entry, of purchase: SQLPurchase) {
+        self.purchase = purchase
+        transactionId = entry.transactionId
+        event = entry.event
+    }
+
+    init(movedTerm term: SQLTerm, earlierPurchases: [UInt8]?) {
+        purchase = term.purchase
+        transactionId = term.transactionId
+        event = .termMoved
+        self.earlierPurchases = earlierPurchases
+    }
+
+    private init(unclaimedSeat id: String, of transactionId: String, _ purchase: SQLPurchase) {
+        self.purchase = purchase
+        self.transactionId = transactionId
+        event = .seatUnclaimed
+        seatClaimId = id
+    }
+
+    /// The entries for the seat claims of a set that the App Store ended.
+    /// - Parameter purchase: that of the first transaction, which is from a signed document. So the ledger has an entry for it.
+    package static func unclaimedSeats(of set: FactSet, _ purchase: SQLPurchase) -> [SQLEntry] {
+        guard let id = set.transactions.first?.payload.transactionId else { return [] }
+        return set.unclaimedSeatIds.map { SQLEntry(unclaimedSeat: $0, of: id, purchase) }
+    }
+}
+
+/// Reads and writes the rows of purchases: of one or more of them at once, so that a server needs few statements.
+///
+/// A result has a value for the place of each purchase that has rows.
+package protocol SQLPurchaseRows {
+    /// Adds the transactions of purchases to the assemblers of their places.
+    func addTransactions(of purchases: [SQLPurchase], to assemblers: inout [Int: CustomerAssembler]) throws
+
+    /// Adds the renewal information that the App Store signed to the assemblers of their places.
+    func addRenewalInfos(of purchases: [SQLPurchase], to assemblers: inout [Int: CustomerAssembler]) throws
+
+    /// The events in the ledger, in order, by transaction id.
+    func events(of purchases: [SQLPurchase]) throws -> [Int: [String: [LedgerEntry.Event]]]
+
+    /// Appends entries to the ledger, in this order.
+    func append(_ entries: [SQLEntry]) throws
+
+    /// Takes the purchases whose date (`LedgerEndings`) has come, those of the oldest dates first.
+    func duePurchases(by date: Int64, limit: Int) throws -> [SQLPurchase]
+
+    /// Sets when to look at purchases next; nil for never.
+    func setLookDates(_ dates: [(purchase: SQLPurchase, date: Int64?)]) throws
+
+    /// For each purchase, its customer with all identities and transactions, without the large receipts. The error is that of
+    /// the customer's rows.
+    func customers(
+        with purchases: [SQLPurchase], in scope: StoreScope
+    ) throws -> [Result<Customer?, TransactionStoreError>]
+
+    /// The purchases of customers that have terms.
+    func purchasesWithTerms(of customers: [Int64]) throws -> [SQLOwnedPurchase]
+
+    /// The bases (`TermChanges`), by transaction id.
+    func bases(of purchases: [SQLPurchase]) throws -> [Int: [String: Int64]]
+
+    /// Replaces terms with terms of other bases, which are looked at at once.
+    func replace(_ outdated: [SQLTerm], with new: [(term: SQLTerm, basis: Int64)]) throws
+
+    /// Takes the terms of an app and environment whose date has come, those of the oldest dates first. The customer is 0 if the
+    /// purchase has none.
+    func dueTerms(in scopeId: Int64, by date: Int64, limit: Int) throws -> [(term: SQLTerm, customer: Int64)]
+
+    /// Sets when to look at terms next.
+    func setLookDates(_ dates: [(term: SQLTerm, date: Int64)]) throws
+}
+
+extension SQLPurchaseRows {
+    /// Appends the entries of `RenewalEntries`, after all other entries of the documents.
+    /// - Parameter purchases: each purchase that documents can have changed, and the events of their notifications about it, in
+    ///   order.
+    package func recordRenewals(of purchases: [(purchase: SQLPurchase, notified: [NotifiedEvent])]) throws {
+        guard !purchases.isEmpty else { return }
+        let customers = try customers(of: purchases.map { $0.purchase }, needsRenewalInfo: true)
+        let asked = purchases.indices.filter { customers[$0] != nil || !purchases[$0].notified.isEmpty }
+        guard !asked.isEmpty else { return }
+        let events = try events(of: asked.map { purchases[$0].purchase })
+        var entries: [SQLEntry] = []
+        for (index, place) in asked.enumerated() {
+            let (purchase, notified) = purchases[place]
+            let due = RenewalEntries(
+                of: purchase.original, in: customers[place], notified: notified, history: events[index] ?? [:])
+            entries += due.entries.map { SQLEntry($0, of: purchase) }
+        }
+        try append(entries)
+    }
+
+    /// What time has done to purchases. The value is nil for a purchase that cannot be read.
+    func endings(of purchases: [SQLPurchase], at dates: LookDates) throws -> [EndedEntries?] {
+        do {
+            let customers = try customers(of: purchases, needsRenewalInfo: false)
+            let events = try events(of: purchases)
+            return purchases.enumerated().map { place, purchase in
+                customers[place].map {
+                    EndedEntries(of: purchase.original, in: $0, at: dates, history: events[place] ?? [:])
+                }
+            }
+        } catch let error as TransactionStoreError where error.code == .corrupt {
+            // The others are readable.
+            return try purchases.count > 1 ? purchases.flatMap { try endings(of: [$0], at: dates) } : [nil]
+        }
+    }
+
+    /// Purchases as customers of their own, with their transactions and their signed renewal information.
+    /// - Parameters:
+    ///   - purchases: the purchases.
+    ///   - needsRenewalInfo: whether to leave out purchases without renewal information.
+    private func customers(of purchases: [SQLPurchase], needsRenewalInfo: Bool) throws -> [Int: Customer] {
+        var informed: [Int: CustomerAssembler] = [:]
+        try addRenewalInfos(of: purchases, to: &informed)
+        let places = purchases.indices.filter { !needsRenewalInfo || informed[$0] != nil }
+        guard !places.isEmpty else { return [:] }
+        var assemblers: [Int: CustomerAssembler] = [:]
+        for (index, place) in places.enumerated() { assemblers[index] = informed.removeValue(forKey: place) }
+        try addTransactions(of: places.map { purchases[$0] }, to: &assemblers)
+        var customers: [Int: Customer] = [:]
+        for (index, place) in places.enumerated() {
+            var assembler = assemblers[index] ?? CustomerAssembler(scope: .placeholder)
+            try assembler.addIdentity(
+                kind: Int64(CustomerIdentity.Kind.originalTransactionId.rawValue), value: purchases[place].original)
+            customers[place] = assembler.customer()
+        }
+        return customers
+    }
+}
