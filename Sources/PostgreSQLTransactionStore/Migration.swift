@@ -14,17 +14,6 @@ extension PostgreSQLTransactionStore: MigrationStore {
         JOIN verified_receipts AS known ON known.key = given.key
         JOIN scopes AS s ON s.id = known.scope
         """)
-    /// PostgreSQL knows the size of a line without reading it, so lines beyond the page limit cost nothing.
-    private static let listQuarantine = Statement(
-        """
-        SELECT line FROM (
-            SELECT key, line, row_number() OVER (ORDER BY key) AS place,
-                sum(octet_length(line)) OVER (ORDER BY key) AS bytes
-            FROM (SELECT key, line FROM quarantine WHERE key > $1::bytea ORDER BY key LIMIT $2::int4) AS next
-        ) AS page
-        WHERE place = 1 OR bytes <= $3::int8
-        ORDER BY key
-        """)
 
     /// Until autovacuum has come by, the planner takes the tables for empty, and an export takes three times as long.
     public func migrationEnded() async throws {
@@ -55,18 +44,6 @@ extension PostgreSQLTransactionStore: MigrationStore {
                 }
             }
             return receipts
-        }
-    }
-
-    public func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] {
-        try await perform { session in
-            let rows = try session.run(
-                Self.listQuarantine,
-                [
-                    .bytes(key ?? []), .int4(Int32(MigrationLimits.records(limit))),
-                    .int8(Int64(MigrationLimits.pageBytes)),
-                ])
-            return try (0..<rows.count).map { QuarantinedRecord(line: try rows.bytes($0, 0)) }
         }
     }
 }

@@ -41,19 +41,4 @@ extension SQLiteTransactionStore: MigrationStore {
             return receipts
         }
     }
-
-    public func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] {
-        try await read { db in
-            let find = try SQLStatement(db, "SELECT line FROM quarantine WHERE key > ?1 ORDER BY key LIMIT ?2")
-            try find.set(key ?? [], Int64(MigrationLimits.records(limit)))
-            var page = QuarantinePage(limit: limit)
-            try find.readRows(while: { row in
-                let line = row.bytes(0)
-                guard page.hasRoom(for: line.count) else { return false }
-                page.add(QuarantinedRecord(line: Array(line)))
-                return true
-            })
-            return page.records
-        }
-    }
 }

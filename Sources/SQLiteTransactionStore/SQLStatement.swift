@@ -127,10 +127,8 @@ struct SQLStatement {
     /// Calls `body` for each row.
     func forEachRow<each Value: SQLValue>(_ values: repeat each Value, do body: (SQLRow) throws -> Void) throws {
         try set(repeat each values)
-        try readRows(while: {
-            try body($0)
-            return true
-        })
+        defer { sqlite3_reset(handle) }
+        while let row = try step() { try body(row) }
     }
 
     /// The result of `read` for each row.
@@ -140,12 +138,6 @@ struct SQLStatement {
         var rows: [Row] = []
         try forEachRow(repeat each values) { rows.append(try read($0)) }
         return rows
-    }
-
-    /// Calls `body` for each row, until it returns false.
-    func readRows(while body: (SQLRow) throws -> Bool) throws {
-        defer { sqlite3_reset(handle) }
-        while let row = try step(), try body(row) {}
     }
 
     /// Whether the first row begins with these two values.

@@ -262,6 +262,26 @@ extension SQLStore {
             ) { try MigrationCheckpoint($0) }
         }
     }
+
+    public func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] {
+        let (key, limit) = (key ?? [], Int64(MigrationLimits.records(limit)))
+        return try await reading { session in
+            // The databases know the size of a line without reading it, so lines beyond the page cost nothing.
+            let next = try session.run(
+                "SELECT key, length(line) FROM quarantine WHERE key > \(key) ORDER BY key LIMIT \(limit)"
+            ).rows
+            guard let first = next.first else { return [] }
+            var (end, bytes) = (try first.value(0), try first.integer(1))
+            for row in next.dropFirst() {
+                bytes += try row.integer(1)
+                guard bytes <= Int64(MigrationLimits.pageBytes) else { break }
+                end = try row.value(0)
+            }
+            return try session.rows(
+                "SELECT line FROM quarantine WHERE key > \(key) AND key <= \(end) ORDER BY key LIMIT \(limit)"
+            ) { QuarantinedRecord(line: try $0.bytes(0)) }
+        }
+    }
 }
 
 extension SQLSession {
