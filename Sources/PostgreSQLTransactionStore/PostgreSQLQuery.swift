@@ -22,21 +22,15 @@ package final class PostgreSQLQuery {
     ///
     /// - Throws: `TransactionStoreError` `invalidURL`.
     package static func server(of url: String) throws(TransactionStoreError) -> String {
-        try address(url).description
+        try PostgreSQLAddress(url).description
     }
 
     /// The host and database of a URL as libpq reads them, which tell databases apart. Never for messages: if a password
     /// is not percent-encoded, a part of it can be here.
     ///
     /// - Throws: `TransactionStoreError` `invalidURL`.
-    package static func identity(of url: String) throws(TransactionStoreError) -> String { try address(url).place }
-
-    private static func address(_ url: String) throws(TransactionStoreError) -> PostgreSQLAddress {
-        do {
-            return try PostgreSQLAddress(url)
-        } catch {
-            throw error as? TransactionStoreError ?? TransactionStoreError(.invalidURL, "not a PostgreSQL URL")
-        }
+    package static func identity(of url: String) throws(TransactionStoreError) -> String {
+        try PostgreSQLAddress(url).place
     }
 
     /// Connects.
@@ -46,9 +40,9 @@ package final class PostgreSQLQuery {
     ///   - limit: after how long the server ends a statement with an error; nil for its own setting.
     /// - Throws: `TransactionStoreError`. Its message contains neither the user nor the password.
     package init(url: String, limit: Duration? = nil) throws(TransactionStoreError) {
-        server = try Self.server(of: url)
+        let address = try PostgreSQLAddress(url)
+        server = address.description
         session = try Self.translated(server) {
-            let address = try PostgreSQLAddress(url)
             // In milliseconds. A query may sort for a long time before its first row. Cancellation ends the wait.
             let day = 86_400_000
             let statement = limit.map { max(1, Int($0 / .milliseconds(1))) }

@@ -12,12 +12,8 @@ package final class PostgreSQLStoreSnapshot: StoreSnapshot {
     ///   for a schema whose upgrade has not decoded all receipts.
     package init(url: String) throws(TransactionStoreError) {
         query = try PostgreSQLQuery(url: url)
-        do {
-            schema = Schema.quotedIdentifier(
-                try PostgreSQLAddress(url).schema ?? PostgreSQLTransactionStore.Options().schema)
-        } catch {
-            throw error as? TransactionStoreError ?? TransactionStoreError(.invalidURL, "not a PostgreSQL URL")
-        }
+        let named = try PostgreSQLAddress(url).schema
+        schema = Schema.quotedIdentifier(named ?? PostgreSQLTransactionStore.Options().schema)
         let table = "\(schema).schema_migrations"
         guard try value("SELECT to_regclass($1)::text", Array(table.utf8)) != nil else {
             throw TransactionStoreError(.unavailable, "The schema \(schema) contains no store.")

@@ -29,7 +29,7 @@ struct PostgreSQLAddress: Sendable {
     /// - Parameters:
     ///   - url: the address of the store.
     ///   - connectTimeout: in seconds; used if the URL states none.
-    init(_ url: String, connectTimeout: Int = 5) throws {
+    init(_ url: String, connectTimeout: Int = 5) throws(TransactionStoreError) {
         guard url.utf8.count <= 8192, !url.utf8.contains(0), Self.hasScheme(url) else {
             throw Self.invalid("it must begin with postgresql:// or postgres://")
         }
@@ -41,12 +41,11 @@ struct PostgreSQLAddress: Sendable {
         let ports = stated.first { $0.keyword == "port" }?.value.split(separator: ",") ?? []
         guard ports.allSatisfy({ UInt16($0) ?? 0 > 0 }) else { throw Self.invalid("the port must be a number") }
         schema = ours["schema"]
-        maximumConnections = try ours["connections"].map { text in
-            guard let count = Int(text), (1...1000).contains(count) else {
-                throw Self.invalid("connections must be a number from 1 to 1000")
-            }
-            return count
+        let connections = ours["connections"].map { Int($0) ?? 0 }
+        guard connections.map({ (1...1000).contains($0) }) ?? true else {
+            throw Self.invalid("connections must be a number from 1 to 1000")
         }
+        maximumConnections = connections
         let store = StoreURL.postgreSQL(url)
         // Messages of libpq name each of several hosts alone.
         let hosts = store.isHidden ? stated.filter { Self.placed.contains($0.keyword) }.map(\.value) : []
@@ -118,7 +117,7 @@ struct PostgreSQLAddress: Sendable {
         TransactionStoreError(.invalidURL, "not a PostgreSQL URL: \(reason)")
     }
 
-    private static func parse(_ url: String) throws -> [Option] {
+    private static func parse(_ url: String) throws(TransactionStoreError) -> [Option] {
         var message: UnsafeMutablePointer<CChar>?
         let parsed = PQconninfoParse(url, &message)
         defer {
@@ -138,7 +137,7 @@ struct PostgreSQLAddress: Sendable {
 
     private static func takeOptions(
         _ names: Set<String>, from url: String, into values: inout [String: String]
-    ) throws -> String {
+    ) throws(TransactionStoreError) -> String {
         guard let mark = url.firstIndex(of: "?") else { return url }
         var kept: [Substring] = []
         for pair in url[url.index(after: mark)...].split(separator: "&") {
