@@ -7,8 +7,6 @@ extension PostgreSQLTransactionStore {
 }
 
 extension PostgreSQLTransactionStore: CustomerDirectory {
-    private static let findScope = Statement(
-        "SELECT id FROM scopes WHERE environment = $1::bytea AND bundle_id = $2::bytea")
     private static let listIdentities = Statement(
         """
         SELECT kind, value, customer FROM identities
@@ -27,9 +25,7 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
         in scope: StoreScope, after identity: CustomerIdentity?, limit: Int
     ) async throws -> [Customer] {
         try await perform { session in
-            let found = try session.run(Self.findScope, [.text(scope.environment.rawValue), .text(scope.bundleId)])
-            guard found.count > 0 else { return [] }
-            let scopeId = try found.integer(0, 0, as: Int32.self)
+            guard let scopeId = try ScopeIds(session).known(scope) else { return [] }
             var page = CustomerPage(limit: limit)
             var last = identity
             while !page.isFull {

@@ -24,11 +24,18 @@ extension SQLiteTransactionStore: CustomerDirectory {
             guard let scopeId = try Self.scopeId(scope, db) else { return [] }
             var page = CustomerPage(limit: limit)
             var last = (kind: Int64(identity?.kind.rawValue ?? 0), value: identity?.value ?? "")
+            let list = try SQLStatement(
+                db,
+                """
+                SELECT kind, value, customer_id FROM identities
+                WHERE scope_id = ?1 AND (kind, value) > (?2, ?3) ORDER BY kind, value LIMIT ?4
+                """)
             let least = try SQLStatement(db, Self.leastIdentity)
             while !page.isFull {
-                let identities = try Self.identities(after: last, scopeId, db)
-                guard let end = identities.last else { break }
-                last = (end.kind, end.value)
+                let identities = try list.rows(
+                    scopeId, last.kind, last.value, Int64(CustomerPage.identitiesAtOnce)
+                ) { (kind: $0.integer(0), value: $0.text(1), customer: $0.integer(2)) }
+                if identities.isEmpty { break }
                 for identity in identities where !page.isFull {
                     last = (identity.kind, identity.value)
                     try least.set(identity.customer, scopeId)
@@ -81,25 +88,5 @@ extension SQLiteTransactionStore: CustomerDirectory {
             FROM (\(identities)) AS i CROSS JOIN scopes s ON s.id = i.scope_id
             ORDER BY s.environment, s.bundle_id, i.kind, i.value LIMIT ?2
             """
-    }
-
-    private struct KnownIdentity {
-        let kind: Int64
-        let value: String
-        let customer: Int64
-    }
-
-    private static func identities(
-        after last: (kind: Int64, value: String), _ scopeId: Int64, _ db: Database
-    ) throws -> [KnownIdentity] {
-        let find = try SQLStatement(
-            db,
-            """
-            SELECT kind, value, customer_id FROM identities
-            WHERE scope_id = ?1 AND (kind, value) > (?2, ?3) ORDER BY kind, value LIMIT ?4
-            """)
-        return try find.rows(scopeId, last.kind, last.value, Int64(CustomerPage.identitiesAtOnce)) {
-            KnownIdentity(kind: $0.integer(0), value: $0.text(1), customer: $0.integer(2))
-        }
     }
 }

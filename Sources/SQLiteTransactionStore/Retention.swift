@@ -38,14 +38,22 @@ extension SQLiteTransactionStore: StoreRetention {
 
     /// The bytes are overwritten.
     private func removeRows(of table: String, signedBefore date: Int64) async throws -> Int64 {
-        let end = try await lastRow(of: table)
-        return try await writeInBatches(of: Self.rowsAtOnce, upTo: end) { db, start, end in
-            try db.execute(sql: "PRAGMA secure_delete = ON")
-            defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }
-            let delete = try SQLStatement(
-                db, "DELETE FROM \(table) WHERE rowid > ?1 AND rowid <= ?2 AND signed_date < ?3")
-            return try delete.run(start, end, date)
+        let last = try await lastRow(of: table)
+        var (done, removed) = (Int64(0), Int64(0))
+        try await WriteBatches.run {
+            guard done < last else { return false }
+            let (start, end) = (done, min(done + Self.rowsAtOnce, last))
+            removed += try await write { db -> Int64 in
+                try db.execute(sql: "PRAGMA secure_delete = ON")
+                defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }
+                let delete = try SQLStatement(
+                    db, "DELETE FROM \(table) WHERE rowid > ?1 AND rowid <= ?2 AND signed_date < ?3")
+                return Int64(try delete.run(start, end, date))
+            }
+            done = end
+            return done < last
         }
+        return removed
     }
 
     /// Other writers wait for a batch. A thousand receipts can have 100 megabytes.

@@ -69,7 +69,16 @@ public final class SQLiteTransactionStore: TransactionStore, DeliveryLedger, Con
 
     private init(_ file: StoreFile, _ options: Options) {
         self.file = file
-        queue = WriteQueue(factsPerTransaction: 20_000) { calls in try await Self.write(calls, to: file) }
+        queue = WriteQueue(factsPerTransaction: 20_000) { calls in
+            try await Self.write(to: file) { db -> [AppliedFacts] in
+                let writer = try FactWriter(db)
+                return try calls.map { sets -> AppliedFacts in
+                    var result = AppliedFacts()
+                    for set in sets { try writer.apply(set, &result) }
+                    return result
+                }
+            }
+        }
         turns = ReadTurns(maximum: LookUpConnections.maximum(options))
         beforeLookUp = options.beforeLookUp
     }
@@ -90,27 +99,6 @@ public final class SQLiteTransactionStore: TransactionStore, DeliveryLedger, Con
             return AppliedFacts()
         }
         return try await queue.call(sets)
-    }
-
-    /// Applies the sets of several calls in one transaction.
-    private static func write(_ calls: [[FactSet]], to file: StoreFile) async throws -> [AppliedFacts] {
-        do {
-            let pool = try BlockingThreads.wait { try file.pool() }
-            let results = try await pool.writeWithoutTransaction { db -> [AppliedFacts] in
-                try db.immediateTransaction {
-                    let writer = try FactWriter(db)
-                    return try calls.map { sets -> AppliedFacts in
-                        var result = AppliedFacts()
-                        for set in sets { try writer.apply(set, &result) }
-                        return result
-                    }
-                }
-            }
-            try BlockingThreads.wait { try file.checkStillThere(pool) }
-            return results
-        } catch {
-            throw file.error(error)
-        }
     }
 
     /// Waits for the disk, because it reads the folder.
@@ -156,32 +144,20 @@ public final class SQLiteTransactionStore: TransactionStore, DeliveryLedger, Con
 
     /// Runs `body` in its own transaction.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await Self.write(to: file, body)
+    }
+
+    private static func write<Value: Sendable>(
+        to file: StoreFile, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
         do {
-            let pool = try pool()
+            let pool = try BlockingThreads.wait { try file.pool() }
             let value = try await pool.writeWithoutTransaction { db in try db.immediateTransaction { try body(db) } }
             try BlockingThreads.wait { try file.checkStillThere(pool) }
             return value
         } catch {
             throw file.error(error)
         }
-    }
-
-    /// Divides the numbers 1 to `last` into ranges of at most `size`, and calls `body` for each range in its own
-    /// transaction. Returns the sum of the results. Other programs write between two transactions. A range begins after
-    /// `start` and includes `end`.
-    func writeInBatches(
-        of size: Int64, upTo last: Int64,
-        _ body: @escaping @Sendable (_ db: Database, _ start: Int64, _ end: Int64) throws -> Int
-    ) async throws -> Int64 {
-        guard last > 0 else { return 0 }
-        var (start, sum) = (Int64(0), Int64(0))
-        try await WriteBatches.run {
-            let (first, end) = (start, last - start > size ? start + size : last)
-            sum += Int64(try await write { try body($0, first, end) })
-            start = end
-            return end < last
-        }
-        return sum
     }
 
     /// Moves the log into the file, as far as no reader needs it.
