@@ -11,7 +11,6 @@ final class FactWriter {
     /// The secrets of the left hashes, read once per transaction.
     private var secrets: [[UInt8]]?
     private let customers: CustomerWriter
-    private let ledger: LedgerWriter
     private let session: SharedSession
     /// `lookHistory()`, read once per transaction.
     private var lookHistory: Int64?
@@ -24,7 +23,6 @@ final class FactWriter {
         self.db = db
         session = SharedSession(db: db)
         customers = try CustomerWriter(db)
-        ledger = try LedgerWriter(db)
         let order = RowOrder(revokes: Self.revokes)
         insertTransaction = try SQLStatement(
             db,
@@ -106,19 +104,27 @@ final class FactWriter {
         }
         guard !set.identities.isEmpty else { return }
         let (customerId, wasJoined) = try customers.customer(of: set.identities, in: scopeId)
+        func purchase(_ original: String) -> SQLPurchase { SQLPurchase(scopeId: scopeId, original: original) }
+        func written(_ fact: borrowing TransactionFact) -> SQLFact {
+            SQLFact(
+                SQLTransaction(fact.payload.transactionId ?? "", of: purchase(fact.storedOriginalTransactionId)),
+                kind: fact.origin.kind, isPlainPurchase: fact.isPlainPurchase, revokes: fact.revokes,
+                product: fact.storedProduct, isKnown: true)
+        }
+        // Places, because a copy of a fact is expensive.
         var changed: [Int] = []
         for (place, fact) in set.transactions.enumerated() {
             if try apply(fact, scopeId, &result) { changed.append(place) }
         }
-        if !changed.isEmpty { try ledger.record(set.transactions, changed: changed, scopeId) }
+        if !changed.isEmpty { try session.recordTransactions(changed.map { written(set.transactions[$0]) }) }
         var withTerms: Set<SQLOwnedPurchase> = []
         for place in changed where set.transactions[place].mayMoveTerms {
             let original = set.transactions[place].storedOriginalTransactionId
-            withTerms.insert(SQLOwnedPurchase(SQLPurchase(scopeId: scopeId, original: original), of: customerId))
+            withTerms.insert(SQLOwnedPurchase(purchase(original), of: customerId))
         }
         try session.recordTerms(of: withTerms, joined: wasJoined ? [customerId] : [])
         if let original = set.transactions.first?.storedOriginalTransactionId {
-            try session.append(SQLEntry.unclaimedSeats(of: set, SQLPurchase(scopeId: scopeId, original: original)))
+            try session.append(SQLEntry.unclaimedSeats(of: set, purchase(original)))
         }
         if let task = ConsumptionTask(of: set) { try session.open(task) }
         var renewed: Set<String> = []
@@ -130,9 +136,8 @@ final class FactWriter {
         }
         let events = [NotifiedEvent(of: set)].compactMap { $0 }
         for original in renewed.union(events.map(\.originalTransactionId)).sorted() {
-            let purchase = SQLPurchase(scopeId: scopeId, original: original)
             let notified = events.filter { $0.originalTransactionId == original }
-            try session.recordRenewals(of: [(purchase: purchase, notified: notified)])
+            try session.recordRenewals(of: [(purchase: purchase(original), notified: notified)])
         }
         if !renewed.isEmpty {
             let history = try lookHistory ?? session.lookHistory()

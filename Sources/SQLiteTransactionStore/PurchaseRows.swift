@@ -52,6 +52,70 @@ extension SharedSession {
 
     // MARK: The ledger
 
+    func dependent(_ purchases: [(purchase: SQLPurchase, product: [UInt8])]) throws -> [Int] {
+        // Each payload contains its product.
+        let find = try SQLStatement(
+            db,
+            """
+            SELECT 1 FROM transactions
+            WHERE scope_id = ?1 AND original_transaction_id = ?2
+                AND (instr(payload, ?3) = 0 OR \(FactWriter.revokes("transactions")))
+            LIMIT 1
+            """)
+        return try purchases.indices.filter { place in
+            let (purchase, product) = purchases[place]
+            return try find.integer(purchase.scopeId, purchase.original, product) != nil
+        }
+    }
+
+    func notified(_ transactions: [SQLTransaction]) throws -> [Int] {
+        let find = try SQLStatement(
+            db,
+            """
+            SELECT 1 FROM transactions
+            WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
+                AND kind = \(FactKind.notified.rawValue)
+            """)
+        return try transactions.indices.filter { place in
+            let purchase = transactions[place].purchase
+            return try find.integer(purchase.scopeId, purchase.original, transactions[place].id) != nil
+        }
+    }
+
+    func histories(of transactions: [SQLTransaction]) throws -> [Int: LedgerHistory] {
+        let find = try SQLStatement(
+            db, "SELECT number, event FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 ORDER BY number")
+        var histories: [Int: LedgerHistory] = [:]
+        for (place, transaction) in transactions.enumerated() {
+            var (number, state, wasPurchased): (Int64, Int64?, Bool) = (0, nil, false)
+            try find.forEachRow(transaction.purchase.scopeId, transaction.id) { row in
+                let event = row.integer(1)
+                number = row.integer(0)
+                if event <= LedgerEntry.Event.reinstated.rawValue { state = event }
+                if event == LedgerEntry.Event.purchased.rawValue { wasPurchased = true }
+            }
+            if let state {
+                histories[place] = try LedgerHistory(number: number, event: state, wasPurchased: wasPurchased)
+            }
+        }
+        return histories
+    }
+
+    private static let appendNumberedEntry = """
+        INSERT INTO ledger (scope_id, transaction_id, number, event, original_transaction_id, recorded_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, \(SQLiteTransactionStore.now))
+        ON CONFLICT (scope_id, transaction_id, number) DO NOTHING
+        """
+
+    func appendNumbered(_ entries: [SQLNumberedEntry]) throws -> [Int] {
+        let append = try SQLStatement(db, Self.appendNumberedEntry)
+        return try entries.indices.filter { place in
+            let (transaction, number, event) = entries[place]
+            let purchase = transaction.purchase
+            return try append.run(purchase.scopeId, transaction.id, number, event.rawValue, purchase.original) == 0
+        }
+    }
+
     private static let findEvents = """
         SELECT l.transaction_id, l.event
         FROM (
@@ -158,24 +222,24 @@ extension SharedSession {
         return bases
     }
 
-    func replace(_ outdated: [SQLTerm], with new: [(term: SQLTerm, basis: Int64)]) throws {
+    func replace(_ outdated: [SQLTransaction], with new: [(term: SQLTransaction, basis: Int64)]) throws {
         let delete = try SQLStatement(
             db,
             """
             DELETE FROM term_bases WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
             """)
-        for term in outdated { try delete.run(term.purchase.scopeId, term.purchase.original, term.transactionId) }
+        for term in outdated { try delete.run(term.purchase.scopeId, term.purchase.original, term.id) }
         let insert = try SQLStatement(
             db,
             """
             INSERT INTO term_bases (scope_id, original_transaction_id, transaction_id, basis) VALUES (?1, ?2, ?3, ?4)
             """)
         for (term, basis) in new {
-            try insert.run(term.purchase.scopeId, term.purchase.original, term.transactionId, basis)
+            try insert.run(term.purchase.scopeId, term.purchase.original, term.id, basis)
         }
     }
 
-    func dueTerms(in scopeId: Int64, by date: Int64, limit: Int) throws -> [(term: SQLTerm, customer: Int64)] {
+    func dueTerms(in scopeId: Int64, by date: Int64, limit: Int) throws -> [(term: SQLTransaction, customer: Int64)] {
         let find = try SQLStatement(
             db,
             """
@@ -184,13 +248,13 @@ extension SharedSession {
                 ON i.scope_id = t.scope_id AND i.kind = 1 AND i.value = t.original_transaction_id
             WHERE t.scope_id = ?1 AND t.due_at <= ?2 ORDER BY t.due_at LIMIT ?3
             """)
-        return try find.rows(scopeId, date, Int64(limit)) { row -> (term: SQLTerm, customer: Int64) in
+        return try find.rows(scopeId, date, Int64(limit)) { row -> (term: SQLTransaction, customer: Int64) in
             let purchase = SQLPurchase(scopeId: scopeId, original: row.text(0))
-            return (SQLTerm(row.text(1), of: purchase), row.integer(2))
+            return (SQLTransaction(row.text(1), of: purchase), row.integer(2))
         }
     }
 
-    func setLookDates(_ dates: [(term: SQLTerm, date: Int64)]) throws {
+    func setLookDates(_ dates: [(term: SQLTransaction, date: Int64)]) throws {
         let keep = try SQLStatement(
             db,
             """
@@ -198,7 +262,32 @@ extension SharedSession {
             WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
             """)
         for (term, date) in dates {
-            try keep.run(term.purchase.scopeId, term.purchase.original, term.transactionId, date)
+            try keep.run(term.purchase.scopeId, term.purchase.original, term.id, date)
+        }
+    }
+
+    // MARK: The upgrade
+
+    /// Creates the ledger of a store of schema 1, purchase by purchase in the order in which they were first stored. It has no
+    /// dates yet.
+    func fillLedger() throws {
+        let all = try SQLStatement(
+            db,
+            """
+            SELECT scope_id, original_transaction_id FROM transactions
+            GROUP BY scope_id, original_transaction_id ORDER BY MIN(rowid)
+            """)
+        let insert = try SQLStatement(
+            db,
+            """
+            INSERT INTO ledger (scope_id, transaction_id, number, event, original_transaction_id)
+            VALUES (?1, ?2, 0, ?3, ?4) ON CONFLICT (scope_id, transaction_id, number) DO NOTHING
+            """)
+        try all.forEachRow {
+            let purchase = SQLPurchase(scopeId: $0.integer(0), original: $0.text(1))
+            for entry in try firstEntries(of: [purchase]) {
+                try insert.run(purchase.scopeId, entry.transaction.id, entry.event.rawValue, purchase.original)
+            }
         }
     }
 

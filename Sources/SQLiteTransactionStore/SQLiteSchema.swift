@@ -21,7 +21,7 @@ enum SQLiteSchema {
         }
         migrator.registerMigration("2") { db in
             try db.execute(sql: version2)
-            try LedgerWriter(db, hasDates: false).recordAll(db)
+            try SharedSession(db: db).fillLedger()
         }
         migrator.registerMigration("3") { db in
             try db.execute(sql: version3)

@@ -37,33 +37,9 @@ enum LedgerFiller {
         }
     }
 
-    private static let insert = Statement(
-        """
-        INSERT INTO ledger (purchase, scope, number, event, transaction_id)
-        SELECT purchase, scope, 0, event, id
-        FROM unnest($1::int8[], $2::int4[], $3::int2[], $4::bytea[])
-            WITH ORDINALITY AS given (purchase, scope, event, id, place)
-        ORDER BY place
-        ON CONFLICT (transaction_id, scope, number) DO NOTHING
-        """)
-
     static func fill(_ session: PostgreSQLSession) throws {
         try forEachPage(of: listAll, session) { page in
-            let purchases = page.map(\.purchase)
-            var (owners, scopes, events, ids): ([Int64], [Int32], [Int16], [String]) = ([], [], [], [])
-            for (purchase, known) in zip(purchases, try session.subscriptions(purchases.map(\.id))) {
-                // The oldest first.
-                for transaction in known.reversed() {
-                    guard let event = transaction.deliveryState, let id = transaction.payload.transactionId else {
-                        continue
-                    }
-                    owners.append(purchase.id)
-                    scopes.append(purchase.scope)
-                    events.append(Int16(truncatingIfNeeded: event.rawValue))
-                    ids.append(id)
-                }
-            }
-            try session.run(insert, [.int8s(owners), .int4s(scopes), .int2s(events), .texts(ids)])
+            _ = try session.appendNumbered(try session.firstEntries(of: page.map(\.purchase)))
         }
     }
 

@@ -1,7 +1,8 @@
 import Purchases
 import TransactionStore
 
-/// The purchases of a batch about which the ledger may get entries, after the entries of ``LedgerWriter``.
+/// The purchases of a batch about which the ledger may get entries, at the end of the transaction that writes the facts and under
+/// the lock of the ledger.
 struct BatchPurchases {
     /// The kind of renewal information that the App Store signed.
     static let signed = Int16(FactKind.signedTransaction.rawValue)
@@ -10,7 +11,18 @@ struct BatchPurchases {
     let owners: FactWriter.Owners
     let scopeIds: [Int32]
 
-    /// Appends the entries that are due, under the lock of ``LedgerWriter``.
+    /// The facts about transactions.
+    var facts: [SQLFact] {
+        batch.transactions.map { row in
+            SQLFact(
+                SQLTransaction(String(decoding: batch.bytes[row.id], as: UTF8.self), of: purchase(row.owner)),
+                kind: FactKind(rawValue: Int(row.kind)), isPlainPurchase: row.isPlainPurchase, revokes: row.revokes,
+                product: row.product.isEmpty ? nil : Array(batch.bytes[row.product]),
+                isKnown: !owners.isNewIdentity[row.owner])
+        }
+    }
+
+    /// Appends the entries that are due after those of the facts.
     func record(_ session: PostgreSQLSession) throws {
         let terms = batch.transactions.filter(\.mayMoveTerms).map { row in
             SQLOwnedPurchase(purchase(row.owner), of: owners.customers[batch.identities[row.owner].component])

@@ -241,11 +241,9 @@ struct FactWriter {
             return changed
         }
         try session.lockLedger()
-        if hasNewTransactions {
-            try LedgerWriter(session: session).record(
-                batch, owners.identities, areNew: owners.isNewIdentity, scopeIds)
-        }
-        try BatchPurchases(batch: batch, owners: owners, scopeIds: scopeIds).record(session)
+        let purchases = BatchPurchases(batch: batch, owners: owners, scopeIds: scopeIds)
+        if hasNewTransactions { try session.recordTransactions(purchases.facts) }
+        try purchases.record(session)
         if hasNewTransactions || isRenewed { try session.keepLookDates(batch, owners.identities) }
         return changed
     }

@@ -10,19 +10,8 @@ extension PostgreSQLSession {
         JOIN transactions AS t ON t.purchase = given.purchase
         """)
 
-    /// For each database id of an original transaction id, the transactions stored under it, newest first.
-    func subscriptions(_ purchases: [Int64]) throws -> [[StoredTransaction]] {
-        var assemblers: [Int: CustomerAssembler] = [:]
-        try addTransactions(of: purchases, to: &assemblers)
-        return purchases.indices.map { assemblers[$0]?.joinedTransactions() ?? [] }
-    }
-
     func addTransactions(of purchases: [SQLPurchase], to assemblers: inout [Int: CustomerAssembler]) throws {
-        try addTransactions(of: purchases.map(\.id), to: &assemblers)
-    }
-
-    private func addTransactions(of purchases: [Int64], to assemblers: inout [Int: CustomerAssembler]) throws {
-        let rows = try run(Self.findTransactions, [.int8s(purchases)])
+        let rows = try run(Self.findTransactions, [.int8s(purchases.map(\.id))])
         for (row, place) in try rows.places(among: purchases.count) {
             let head = try rows.head(row, 1)
             try rows.withBytes(row, 4) { payload in
@@ -66,7 +55,93 @@ extension PostgreSQLSession {
     private static let ledgerLock: Int32 = -1
     private static let lockLedger = Statement("SELECT pg_advisory_xact_lock($1::int4, $2::int4)::text")
 
+    /// Takes one advisory lock per schema, until the commit. PostgreSQL releases locks after the commit is visible, so positions
+    /// become visible in order and a reader skips none. The next writer's statements see everything committed before, so of
+    /// two writers of one transaction id the second sees the facts of both.
     func lockLedger() throws { try run(Self.lockLedger, [.int4(lockClass), .int4(Self.ledgerLock)]) }
+
+    private static let findDependent = Statement(
+        """
+        SELECT given.place::int4
+        FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS given (purchase, product, place)
+        WHERE EXISTS (
+            SELECT FROM transactions AS t
+            WHERE t.purchase = given.purchase AND (position(given.product IN t.payload) = 0 OR \(Table.revokes("t"))))
+        """)
+
+    func dependent(_ purchases: [(purchase: SQLPurchase, product: [UInt8])]) throws -> [Int] {
+        guard !purchases.isEmpty else { return [] }
+        let rows = try run(
+            Self.findDependent,
+            [.int8s(purchases.map { $0.purchase.id }), .byteStrings(purchases.map { $0.product })])
+        return try rows.places(among: purchases.count).map(\.place)
+    }
+
+    private static let findNotified = Statement(
+        """
+        SELECT given.place::int4
+        FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS given (purchase, id, place)
+        JOIN transactions AS t
+            ON t.purchase = given.purchase AND t.transaction_id = given.id AND t.kind = \(FactKind.notified.rawValue)
+        """)
+
+    func notified(_ transactions: [SQLTransaction]) throws -> [Int] {
+        guard !transactions.isEmpty else { return [] }
+        let rows = try run(
+            Self.findNotified, [.int8s(transactions.map(\.purchase.id)), .texts(transactions.map(\.id))])
+        return try rows.places(among: transactions.count).map(\.place)
+    }
+
+    private static let findHistories = Statement(
+        """
+        SELECT given.place::int4, last.number, last.event::int8, last.purchased
+        FROM unnest($1::int4[], $2::bytea[]) WITH ORDINALITY AS given (scope, id, place)
+        CROSS JOIN LATERAL (
+            SELECT max(number)::int8 AS number,
+                (array_agg(event ORDER BY number DESC) FILTER (WHERE event <= 4))[1] AS event,
+                bool_or(event = 1)::int4 AS purchased
+            FROM ledger WHERE transaction_id = given.id AND scope = given.scope
+        ) AS last
+        WHERE last.event IS NOT NULL
+        """)
+
+    func histories(of transactions: [SQLTransaction]) throws -> [Int: LedgerHistory] {
+        guard !transactions.isEmpty else { return [:] }
+        let rows = try run(
+            Self.findHistories, [.int4s(transactions.map(\.purchase.scope)), .texts(transactions.map(\.id))])
+        var histories: [Int: LedgerHistory] = [:]
+        for (row, place) in try rows.places(among: transactions.count) {
+            histories[place] = try LedgerHistory(
+                number: rows.integer(row, 1), event: rows.integer(row, 2),
+                wasPurchased: rows.integer(row, 3, as: Int32.self) != 0)
+        }
+        return histories
+    }
+
+    private static let appendNumberedEntries = Statement(
+        """
+        INSERT INTO ledger (purchase, scope, number, event, transaction_id)
+        SELECT purchase, scope, number, event, id
+        FROM unnest($1::int8[], $2::int4[], $3::int4[], $4::int2[], $5::bytea[])
+            WITH ORDINALITY AS given (purchase, scope, number, event, id, place)
+        ORDER BY place
+        ON CONFLICT (transaction_id, scope, number) DO NOTHING
+        """)
+
+    func appendNumbered(_ entries: [SQLNumberedEntry]) throws -> [Int] {
+        guard !entries.isEmpty else { return [] }
+        let appended = try run(
+            Self.appendNumberedEntries,
+            [
+                .int8s(entries.map { $0.transaction.purchase.id }),
+                .int4s(entries.map { $0.transaction.purchase.scope }),
+                .int4s(entries.map { Int32(clamping: $0.number) }),
+                .int2s(entries.map { Int16(truncatingIfNeeded: $0.event.rawValue) }),
+                .texts(entries.map { $0.transaction.id }),
+            ]
+        ).affected
+        return appended == entries.count ? [] : Array(entries.indices)
+    }
 
     private static let findEvents = Statement(
         """
@@ -224,20 +299,21 @@ extension PostgreSQLSession {
         SELECT purchase, id, basis FROM unnest($1::int8[], $2::bytea[], $3::int8[]) AS given (purchase, id, basis)
         """)
 
-    func replace(_ outdated: [SQLTerm], with new: [(term: SQLTerm, basis: Int64)]) throws {
+    func replace(_ outdated: [SQLTransaction], with new: [(term: SQLTransaction, basis: Int64)]) throws {
         try replace(outdated, with: new, hasScopes: true)
     }
 
     /// - Parameter hasScopes: false for a table of a schema before 11, which has no scopes.
-    func replace(_ outdated: [SQLTerm], with new: [(term: SQLTerm, basis: Int64)], hasScopes: Bool) throws {
+    func replace(_ outdated: [SQLTransaction], with new: [(term: SQLTransaction, basis: Int64)], hasScopes: Bool) throws
+    {
         if !outdated.isEmpty {
             try run(
                 Self.deleteTerms,
-                [.int8s(outdated.map(\.purchase.id)), .texts(outdated.map(\.transactionId))])
+                [.int8s(outdated.map(\.purchase.id)), .texts(outdated.map(\.id))])
         }
         guard !new.isEmpty else { return }
         let rows: [Parameter] = [
-            .int8s(new.map { $0.term.purchase.id }), .texts(new.map { $0.term.transactionId }),
+            .int8s(new.map { $0.term.purchase.id }), .texts(new.map { $0.term.id }),
             .int8s(new.map { $0.basis }),
         ]
         if hasScopes {
@@ -256,12 +332,12 @@ extension PostgreSQLSession {
         ) AS due LEFT JOIN identities AS i ON i.id = due.purchase
         """)
 
-    func dueTerms(in scopeId: Int64, by date: Int64, limit: Int) throws -> [(term: SQLTerm, customer: Int64)] {
+    func dueTerms(in scopeId: Int64, by date: Int64, limit: Int) throws -> [(term: SQLTransaction, customer: Int64)] {
         let rows = try run(
             Self.takeDueTerms, [.int4(Int32(truncatingIfNeeded: scopeId)), .int8(date), .int4(Int32(limit))])
-        return try (0..<rows.count).map { row -> (term: SQLTerm, customer: Int64) in
+        return try (0..<rows.count).map { row -> (term: SQLTransaction, customer: Int64) in
             let owned = try rows.ownedPurchase(row)
-            return (SQLTerm(try rows.text(row, 4), of: owned.purchase), owned.customer)
+            return (SQLTransaction(try rows.text(row, 4), of: owned.purchase), owned.customer)
         }
     }
 
@@ -272,11 +348,11 @@ extension PostgreSQLSession {
         WHERE known.purchase = given.purchase AND known.transaction_id = given.id
         """)
 
-    func setLookDates(_ dates: [(term: SQLTerm, date: Int64)]) throws {
+    func setLookDates(_ dates: [(term: SQLTransaction, date: Int64)]) throws {
         try run(
             Self.lookAtTermsAgain,
             [
-                .int8s(dates.map { $0.term.purchase.id }), .texts(dates.map { $0.term.transactionId }),
+                .int8s(dates.map { $0.term.purchase.id }), .texts(dates.map { $0.term.id }),
                 .int8s(dates.map { $0.date }),
             ])
     }

@@ -115,20 +115,20 @@ extension SQLSession {
     private static var customersAtOnce: Int { 64 }
 
     private func recordEnds(
-        of customers: [[SQLTerm]], _ look: TermLook, _ dates: LookDates, _ catalogs: TermCatalogs,
+        of customers: [[SQLTransaction]], _ look: TermLook, _ dates: LookDates, _ catalogs: TermCatalogs,
         _ result: inout RecordedEndings
     ) throws {
         let purchases = Array(Set(customers.joined().map(\.purchase)))
         let found = try events(of: purchases)
         let histories = Dictionary(uniqueKeysWithValues: purchases.enumerated().map { ($1, found[$0] ?? [:]) })
-        var next: [(term: SQLTerm, date: Int64)] = []
+        var next: [(term: SQLTransaction, date: Int64)] = []
         var entries: [SQLEntry] = []
         let answers = try self.customers(with: customers.compactMap { $0.first?.purchase }, in: look.scope)
         for (terms, answer) in zip(customers, answers) {
             switch answer {
             case .success(let customer):
                 let owners = Dictionary(
-                    terms.map { ($0.transactionId, $0.purchase) }, uniquingKeysWith: { first, _ in first })
+                    terms.map { ($0.id, $0.purchase) }, uniquingKeysWith: { first, _ in first })
                 var history: [String: [LedgerEntry.Event]] = [:]
                 for purchase in owners.values { history.merge(histories[purchase] ?? [:]) { first, _ in first } }
                 let ended = customer.map {
@@ -138,7 +138,7 @@ extension SQLSession {
                     if let purchase = owners[entry.transactionId] { entries.append(SQLEntry(entry, of: purchase)) }
                 }
                 for term in terms {
-                    next.append((term, ended?.nextDates[term.transactionId] ?? LedgerEndings.whenChanged))
+                    next.append((term, ended?.nextDates[term.id] ?? LedgerEndings.whenChanged))
                 }
             case .failure(let error):
                 guard error.code == .corrupt else { throw error }

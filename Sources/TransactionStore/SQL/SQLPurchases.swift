@@ -28,16 +28,20 @@ package struct SQLOwnedPurchase: Hashable, Sendable {
     }
 }
 
-/// A purchase of a non-renewing subscription.
-package struct SQLTerm: Hashable, Sendable {
+/// A transaction that is stored under an original transaction id.
+package struct SQLTransaction: Hashable, Sendable {
     package let purchase: SQLPurchase
-    package let transactionId: String
+    /// The transaction id.
+    package let id: String
 
-    package init(_ transactionId: String, of purchase: SQLPurchase) {
+    package init(_ id: String, of purchase: SQLPurchase) {
         self.purchase = purchase
-        self.transactionId = transactionId
+        self.id = id
     }
 }
+
+/// An entry with its number among those of its transaction, from 0.
+package typealias SQLNumberedEntry = (transaction: SQLTransaction, number: Int64, event: LedgerEntry.Event)
 
 /// An entry to append to the ledger. It continues the numbers of its transaction. A transaction without an entry gets none.
 package struct SQLEntry: Sendable {
@@ -55,9 +59,9 @@ package struct SQLEntry: Sendable {
         event = entry.event
     }
 
-    init(movedTerm term: SQLTerm, earlierPurchases: [UInt8]?) {
+    init(movedTerm term: SQLTransaction, earlierPurchases: [UInt8]?) {
         purchase = term.purchase
-        transactionId = term.transactionId
+        transactionId = term.id
         event = .termMoved
         self.earlierPurchases = earlierPurchases
     }
@@ -87,6 +91,19 @@ package protocol SQLPurchaseRows {
     /// Adds the renewal information that the App Store signed to the assemblers of their places.
     func addRenewalInfos(of purchases: [SQLPurchase], to assemblers: inout [Int: CustomerAssembler]) throws
 
+    /// The places of the purchases that have a transaction of another product than the given one, or with a cancellation.
+    func dependent(_ purchases: [(purchase: SQLPurchase, product: [UInt8])]) throws -> [Int]
+
+    /// The places of the transactions of which a server received a cancellation in a notification of version 1.
+    func notified(_ transactions: [SQLTransaction]) throws -> [Int]
+
+    /// The histories in the ledger of the transactions that have entries.
+    func histories(of transactions: [SQLTransaction]) throws -> [Int: LedgerHistory]
+
+    /// Appends entries to the ledger, in this order, unless it has their numbers.
+    /// - Returns: the places of all entries that were not appended, perhaps of others too; empty if all were.
+    func appendNumbered(_ entries: [SQLNumberedEntry]) throws -> [Int]
+
     /// The events in the ledger, in order, by transaction id.
     func events(of purchases: [SQLPurchase]) throws -> [Int: [String: [LedgerEntry.Event]]]
 
@@ -112,14 +129,14 @@ package protocol SQLPurchaseRows {
     func bases(of purchases: [SQLPurchase]) throws -> [Int: [String: Int64]]
 
     /// Replaces terms with terms of other bases, which are looked at at once.
-    func replace(_ outdated: [SQLTerm], with new: [(term: SQLTerm, basis: Int64)]) throws
+    func replace(_ outdated: [SQLTransaction], with new: [(term: SQLTransaction, basis: Int64)]) throws
 
     /// Takes the terms of an app and environment whose date has come, those of the oldest dates first. The customer is 0 if the
     /// purchase has none.
-    func dueTerms(in scopeId: Int64, by date: Int64, limit: Int) throws -> [(term: SQLTerm, customer: Int64)]
+    func dueTerms(in scopeId: Int64, by date: Int64, limit: Int) throws -> [(term: SQLTransaction, customer: Int64)]
 
     /// Sets when to look at terms next.
-    func setLookDates(_ dates: [(term: SQLTerm, date: Int64)]) throws
+    func setLookDates(_ dates: [(term: SQLTransaction, date: Int64)]) throws
 }
 
 extension SQLPurchaseRows {
@@ -140,6 +157,13 @@ extension SQLPurchaseRows {
             entries += due.entries.map { SQLEntry($0, of: purchase) }
         }
         try append(entries)
+    }
+
+    /// The transactions of each purchase, newest first.
+    func transactions(of purchases: [SQLPurchase]) throws -> [[StoredTransaction]] {
+        var assemblers: [Int: CustomerAssembler] = [:]
+        try addTransactions(of: purchases, to: &assemblers)
+        return purchases.indices.map { assemblers[$0]?.joinedTransactions() ?? [] }
     }
 
     /// What time has done to purchases. The value is nil for a purchase that cannot be read.

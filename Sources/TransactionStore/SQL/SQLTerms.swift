@@ -2,8 +2,8 @@ internal import Purchases
 
 /// What documents changed about the terms of customers (`TermChanges`).
 package struct SQLTermMoves: Sendable {
-    package fileprivate(set) var outdated: [SQLTerm] = []
-    package fileprivate(set) var new: [(term: SQLTerm, basis: Int64)] = []
+    package fileprivate(set) var outdated: [SQLTransaction] = []
+    package fileprivate(set) var new: [(term: SQLTransaction, basis: Int64)] = []
     fileprivate var entries: [SQLEntry] = []
 }
 
@@ -29,13 +29,12 @@ extension SQLPurchaseRows {
         guard !known.isEmpty else { return moves }
         let purchases = known.map(\.purchase)
         let bases = try bases(of: purchases)
-        var assemblers: [Int: CustomerAssembler] = [:]
-        try addTransactions(of: purchases, to: &assemblers)
+        let transactions = try transactions(of: purchases)
         let places = Dictionary(grouping: known.indices) { known[$0].customer }
         for customer in customers {
             moves.add(
                 places[customer, default: []].map { place in
-                    (purchases[place], bases[place] ?? [:], assemblers[place]?.joinedTransactions() ?? [])
+                    (purchases[place], bases[place] ?? [:], transactions[place])
                 })
         }
         return moves
@@ -49,13 +48,13 @@ extension SQLTermMoves {
     ) {
         var known: [String: Int64] = [:]
         // Documents may state a transaction under two original ids.
-        var terms: [String: SQLTerm] = [:]
+        var terms: [String: SQLTransaction] = [:]
         var transactions: [StoredTransaction] = []
         for part in parts {
             known.merge(part.bases) { $1 }
             for transaction in part.transactions {
                 guard let id = transaction.payload.transactionId, terms[id] == nil else { continue }
-                terms[id] = SQLTerm(id, of: part.purchase)
+                terms[id] = SQLTransaction(id, of: part.purchase)
                 transactions.append(transaction)
             }
         }
@@ -64,7 +63,7 @@ extension SQLTermMoves {
         // The others keep their dates: a customer with thousands of terms would be read again for all of them.
         for part in parts {
             for id in part.bases.keys where changes.bases[id] != known[id] {
-                outdated.append(SQLTerm(id, of: part.purchase))
+                outdated.append(SQLTransaction(id, of: part.purchase))
             }
         }
         for (id, basis) in changes.bases where known[id] != basis {

@@ -1,0 +1,137 @@
+package import Purchases
+
+/// A fact about a transaction, as far as it matters for the entries about the transaction itself.
+package struct SQLFact: Sendable {
+    fileprivate let transaction: SQLTransaction
+    fileprivate let isSigned: Bool
+    /// Whether the transaction is a plain purchase, as far as this fact states.
+    fileprivate let isPlain: Bool
+    fileprivate let revokes: Bool
+    fileprivate let product: [UInt8]?
+    fileprivate let isKnown: Bool
+
+    /// - Parameters:
+    ///   - transaction: the transaction.
+    ///   - kind: the kind of the fact.
+    ///   - isPlainPurchase: `TransactionFact.isPlainPurchase`
+    ///   - revokes: `TransactionFact.revokes`
+    ///   - product: `TransactionFact.storedProduct`
+    ///   - isKnown: whether the store may have other facts about the purchase than the given ones.
+    package init(
+        _ transaction: SQLTransaction, kind: FactKind?, isPlainPurchase: Bool, revokes: Bool, product: [UInt8]?,
+        isKnown: Bool
+    ) {
+        self.transaction = transaction
+        isSigned = kind?.isSigned == true
+        isPlain = isSigned ? isPlainPurchase : kind != .notified
+        self.revokes = revokes
+        self.product = product
+        self.isKnown = isKnown
+    }
+
+    /// Two facts about one transaction.
+    fileprivate init(_ one: SQLFact, _ other: SQLFact) {
+        transaction = one.transaction
+        isSigned = one.isSigned || other.isSigned
+        isPlain = one.isPlain && other.isPlain
+        revokes = one.revokes || other.revokes
+        product = one.product
+        isKnown = one.isKnown || other.isKnown
+    }
+}
+
+extension SQLPurchaseRows {
+    /// Appends the entries that are due after facts about transactions were written.
+    package func recordTransactions(_ facts: [SQLFact]) throws {
+        let together = try purchasesToExamine(facts)
+        let all = Self.merged(facts)
+        var open = all.indices.filter { !together.contains(all[$0].transaction.purchase) }
+        let plain = open.filter { all[$0].isSigned && all[$0].isPlain }
+        let known = plain.filter { all[$0].isKnown }
+        let cancelled = Set(try notified(known.map { all[$0].transaction }).map { known[$0] })
+        // Nearly all transactions of a bulk load are new and end here, or are in a newer receipt with the same purchase.
+        let bought = plain.filter { !cancelled.contains($0) }
+        let entries = bought.map { place -> SQLNumberedEntry in (all[place].transaction, 0, .purchased) }
+        let repeated = try appendNumbered(entries).map { bought[$0] }
+        let granted = try histories(of: repeated.map { all[$0].transaction }).filter(\.value.isGranted)
+        let done = Set(bought).subtracting(repeated).union(granted.keys.map { repeated[$0] })
+        open.removeAll { done.contains($0) }
+        // Every signed transaction has an entry.
+        let unsigned = open.filter { !all[$0].isSigned }
+        let mentioned = try histories(of: unsigned.map { all[$0].transaction }).keys.map { unsigned[$0] }
+        let examined = open.filter { all[$0].isSigned } + mentioned
+        try recordTogether(together.union(examined.map { all[$0].transaction.purchase }))
+    }
+
+    /// The transactions that facts are about, each once and in order.
+    private static func merged(_ facts: [SQLFact]) -> [SQLFact] {
+        var places: [SQLTransaction: Int] = [:]
+        var all: [SQLFact] = []
+        for fact in facts {
+            if let place = places[fact.transaction] {
+                all[place] = SQLFact(all[place], fact)
+            } else {
+                places[fact.transaction] = all.count
+                all.append(fact)
+            }
+        }
+        return all
+    }
+
+    /// The purchases whose transactions `UpgradeRule` and `CopyRule` must examine together: those that, among the facts or in
+    /// the store, have a transaction of another product, or with a cancellation.
+    private func purchasesToExamine(_ facts: [SQLFact]) throws -> Set<SQLPurchase> {
+        var result: Set<SQLPurchase> = []
+        var products: [SQLPurchase: [UInt8]] = [:]
+        var asked: [(purchase: SQLPurchase, product: [UInt8])] = []
+        for fact in facts {
+            let purchase = fact.transaction.purchase
+            if fact.revokes { result.insert(purchase) }
+            guard let product = fact.product else { continue }
+            if let known = products[purchase] {
+                if known != product { result.insert(purchase) }
+            } else {
+                products[purchase] = product
+                if fact.isKnown { asked.append((purchase, product)) }
+            }
+        }
+        asked.removeAll { result.contains($0.purchase) }
+        return result.union(try dependent(asked).map { asked[$0].purchase })
+    }
+
+    /// Appends the entries that are due for all transactions of purchases, also for those whose upgrade or revocation the others
+    /// prove or disprove.
+    private func recordTogether(_ purchases: Set<SQLPurchase>) throws {
+        guard !purchases.isEmpty else { return }
+        let known = try storedTransactions(
+            of: purchases.sorted { ($0.id, $0.original) < ($1.id, $1.original) })
+        let histories = try histories(of: known.map { $0.key })
+        var entries: [SQLNumberedEntry] = []
+        for (place, each) in known.enumerated() {
+            guard let due = DueEntry(after: histories[place], for: each.transaction) else { continue }
+            entries.append((each.key, due.number, due.event))
+        }
+        _ = try appendNumbered(entries)
+    }
+
+    /// The entries for purchases in a ledger that has none about them.
+    package func firstEntries(of purchases: [SQLPurchase]) throws -> [SQLNumberedEntry] {
+        try storedTransactions(of: purchases).compactMap { each -> SQLNumberedEntry? in
+            each.transaction.deliveryState.map { (each.key, 0, $0) }
+        }
+    }
+
+    /// The transactions of purchases, those of each purchase from the oldest on.
+    private func storedTransactions(
+        of purchases: [SQLPurchase]
+    ) throws -> [(key: SQLTransaction, transaction: StoredTransaction)] {
+        var all: [(key: SQLTransaction, transaction: StoredTransaction)] = []
+        for (purchase, transactions) in zip(purchases, try transactions(of: purchases)) {
+            for transaction in transactions.reversed() {
+                guard let id = transaction.payload.transactionId else { continue }
+                all.append((SQLTransaction(id, of: purchase), transaction))
+            }
+        }
+        return all
+    }
+}
