@@ -4,20 +4,6 @@ import TransactionStore
 
 /// Finds the customer with given identities, and merges several customers into one.
 struct CustomerWriter {
-    private static let order = RowOrder()
-    private static let orderOfReceipts = RowOrder(columns: ["signed_date", "bytes"])
-
-    static let newerAppTransaction = """
-        ON CONFLICT (customer_id, kind) DO UPDATE SET
-            source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload,
-            legacy = excluded.legacy, document = excluded.document
-        WHERE \(order.value(of: "excluded")) > \(order.value(of: "app_transactions"))
-        """
-    static let newerReceipt = """
-        ON CONFLICT (customer_id, form) DO UPDATE SET signed_date = excluded.signed_date, bytes = excluded.bytes
-        WHERE \(orderOfReceipts.value(of: "excluded")) > \(orderOfReceipts.value(of: "receipts"))
-        """
-
     private let db: Database
     private let find: SQLStatement
     private let insert: SQLStatement
@@ -61,24 +47,12 @@ struct CustomerWriter {
     private func join(_ customers: Set<Int64>) throws -> Int64 {
         let largest = try largest(customers)
         let moveIdentities = try SQLStatement(db, "UPDATE identities SET customer_id = ?1 WHERE customer_id = ?2")
-        let moveAppTransactions = try SQLStatement(
-            db,
-            """
-            INSERT INTO app_transactions (customer_id, kind, source, signed_date, payload, legacy, document)
-            SELECT ?1, kind, source, signed_date, payload, legacy, document FROM app_transactions WHERE customer_id = ?2
-            \(Self.newerAppTransaction)
-            """)
-        let moveReceipts = try SQLStatement(
-            db,
-            """
-            INSERT INTO receipts (customer_id, form, signed_date, bytes)
-            SELECT ?1, form, signed_date, bytes FROM receipts WHERE customer_id = ?2
-            \(Self.newerReceipt)
-            """)
+        let copyAppTransactions = try SQLStatement(db, StoreTable.appTransactions.copy)
+        let copyReceipts = try SQLStatement(db, StoreTable.receipts.copy)
         let deleteAppTransactions = try SQLStatement(db, "DELETE FROM app_transactions WHERE customer_id = ?1")
         let deleteReceipts = try SQLStatement(db, "DELETE FROM receipts WHERE customer_id = ?1")
         for customer in customers where customer != largest {
-            for move in [moveIdentities, moveAppTransactions, moveReceipts] { try move.run(largest, customer) }
+            for move in [moveIdentities, copyAppTransactions, copyReceipts] { try move.run(largest, customer) }
             for delete in [deleteAppTransactions, deleteReceipts] { try delete.run(customer) }
         }
         return largest

@@ -23,41 +23,10 @@ final class FactWriter {
         self.db = db
         session = SharedSession(db: db)
         customers = try CustomerWriter(db)
-        let order = RowOrder(revokes: Self.revokes)
-        insertTransaction = try SQLStatement(
-            db,
-            """
-            INSERT INTO transactions
-                (scope_id, original_transaction_id, transaction_id, kind, source, signed_date, payload, legacy, document)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-            ON CONFLICT (scope_id, original_transaction_id, transaction_id, kind) DO UPDATE SET
-                source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload,
-                legacy = excluded.legacy, document = excluded.document
-            WHERE \(order.value(of: "excluded")) > \(order.value(of: "transactions"))
-            """)
-        let orderOfRenewalInfos = RowOrder(hasLegacy: false)
-        insertRenewalInfo = try SQLStatement(
-            db,
-            """
-            INSERT INTO renewal_infos (scope_id, original_transaction_id, kind, source, signed_date, payload, document)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-            ON CONFLICT (scope_id, original_transaction_id, kind) DO UPDATE SET
-                source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload,
-                document = excluded.document
-            WHERE \(orderOfRenewalInfos.value(of: "excluded")) > \(orderOfRenewalInfos.value(of: "renewal_infos"))
-            """)
-        insertAppTransaction = try SQLStatement(
-            db,
-            """
-            INSERT INTO app_transactions (customer_id, kind, source, signed_date, payload, legacy, document)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \(CustomerWriter.newerAppTransaction)
-            """)
-        insertReceipt = try SQLStatement(
-            db,
-            """
-            INSERT INTO receipts (customer_id, form, signed_date, bytes)
-            VALUES (?1, ?2, ?3, ?4) \(CustomerWriter.newerReceipt)
-            """)
+        insertTransaction = try SQLStatement(db, StoreTable.transactions.insert)
+        insertRenewalInfo = try SQLStatement(db, StoreTable.renewalInfos.insert)
+        insertAppTransaction = try SQLStatement(db, StoreTable.appTransactions.insert)
+        insertReceipt = try SQLStatement(db, StoreTable.receipts.insert)
     }
 
     /// `FactRow.revokes` of a row of transactions: 0 or 1.
@@ -163,12 +132,7 @@ final class FactWriter {
     }
 
     private func isNew(_ notification: ProcessedNotification, _ scopeId: Int64) throws -> Bool {
-        let insert = try SQLStatement(
-            db,
-            """
-            INSERT INTO notifications (notification_uuid, scope_id, notification_type, subtype, signed_date, body)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (notification_uuid) DO NOTHING
-            """)
+        let insert = try SQLStatement(db, StoreTable.notifications.insert)
         return try insert.run(
             notification.notificationUUID, scopeId, notification.notificationType, notification.subtype,
             notification.signedDate, notification.body) > 0

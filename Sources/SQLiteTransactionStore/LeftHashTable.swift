@@ -28,11 +28,7 @@ package struct LeftHashTable: LeftHashRows {
 
     /// Adds hashes and returns those that were missing.
     package func add(_ hashes: [LeftHash], _ scopeId: Int64) throws -> [LeftHash] {
-        let insert = try SQLStatement(
-            db,
-            """
-            INSERT INTO left_hashes (secret, hash, scope_id) VALUES (?1, ?2, ?3) ON CONFLICT (secret, hash) DO NOTHING
-            """)
+        let insert = try SQLStatement(db, StoreTable.leftHashes.insert)
         return try hashes.filter { try insert.run($0.secret, $0.hash, scopeId) > 0 }
     }
 

@@ -18,12 +18,7 @@ struct MigrationWriter {
     }
 
     private func add(_ users: [UserClaim], _ facts: FactWriter) throws {
-        let insert = try SQLStatement(
-            db,
-            """
-            INSERT INTO user_claims (scope_id, kind, value, key, user_id, carried) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            ON CONFLICT (scope_id, kind, value, key) DO NOTHING
-            """)
+        let insert = try SQLStatement(db, StoreTable.userClaims.insert)
         for user in users {
             try insert.run(
                 try facts.scopeId(user.scope), Int64(user.identity.kind.rawValue), user.identity.value, user.key,
@@ -32,12 +27,7 @@ struct MigrationWriter {
     }
 
     private func add(_ receipts: [VerifiedReceipt], _ facts: FactWriter) throws {
-        let insert = try SQLStatement(
-            db,
-            """
-            INSERT INTO verified_receipts (key, scope_id, form, identities) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (key) DO NOTHING
-            """)
+        let insert = try SQLStatement(db, StoreTable.verifiedReceipts.insert)
         for receipt in receipts {
             try insert.run(
                 receipt.key, try facts.scopeId(receipt.scope), Int64(receipt.form.rawValue),
@@ -53,8 +43,7 @@ struct MigrationWriter {
     }
 
     private func add(_ quarantined: [QuarantinedRecord]) throws {
-        let insert = try SQLStatement(
-            db, "INSERT INTO quarantine (key, line) VALUES (?1, ?2) ON CONFLICT (key) DO NOTHING")
+        let insert = try SQLStatement(db, StoreTable.quarantine.insert)
         for record in quarantined { try insert.run(record.key, record.line) }
     }
 }
