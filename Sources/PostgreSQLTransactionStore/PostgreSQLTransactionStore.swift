@@ -69,6 +69,8 @@ public final class PostgreSQLTransactionStore: TransactionStore, DeliveryLedger,
     private static let maximumAttempts = 16
 
     private let address: PostgreSQLAddress
+    private let schema: Schema
+    private let timeouts: PostgreSQLTimeouts
     private let pool: ConnectionPool
     private let fill: BackgroundFill
     private let queue: WriteQueue
@@ -92,6 +94,8 @@ public final class PostgreSQLTransactionStore: TransactionStore, DeliveryLedger,
         let address = try PostgreSQLAddress(url, connectTimeout: connectTimeout)
         let schema = try Schema(name: address.schema ?? options.schema, timeouts: timeouts)
         self.address = address
+        self.schema = schema
+        self.timeouts = timeouts
         let maximum = max(1, address.maximumConnections ?? options.maximumConnections)
         let fill = BackgroundFill(
             schema, PostgreSQLConnection(address, timeouts: timeouts) { try schema.configure($0) })
@@ -205,6 +209,28 @@ public final class PostgreSQLTransactionStore: TransactionStore, DeliveryLedger,
         await lookUps.close()
         await fill.stop()
         await pool.close()
+    }
+
+    /// Closes the store, and removes the tables and the schema that it has created, unless something was stored or another
+    /// program uses them.
+    /// - Throws: `TransactionStoreError` if they cannot be removed.
+    package func closeAndRemoveIfEmpty() async throws {
+        try await close()
+        guard schema.isCreatedHere else { return }
+        let schema = schema
+        let connection = PostgreSQLConnection(address, timeouts: timeouts) { try schema.configure($0) }
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await connection.perform { try schema.removeIfEmpty($0) })
+        } catch {
+            result = .failure(error)
+        }
+        await connection.close()
+        do {
+            try result.get()
+        } catch let failure as PostgreSQLFailure {
+            throw failure.storeError(address.description)
+        }
     }
 
     /// Runs `body` on a connection of the pool, and translates errors to `TransactionStoreError`.

@@ -1,4 +1,5 @@
 import Foundation
+import TestDatabase
 import TestSupport
 import Testing
 
@@ -118,6 +119,40 @@ struct MigrateIntoTests {
         #expect(outcome.status == 143, "\(outcome)")
         #expect(outcome.error.contains("Run the same command to continue where it stopped."), "\(outcome)")
         #expect(folder.names("") == ["input", "root.der"])
+    }
+
+    @Test(
+        "A migration into PostgreSQL that stops before its first record leaves nothing behind",
+        .enabled(if: PostgreSQLServer.shared != nil, "LEGACY_RECEIPTS_POSTGRES is not set"), arguments: [false, true])
+    func nothingLeftInPostgreSQL(isInterrupted: Bool) async throws {
+        let folder = try Folder.withRoot()
+        let server = try #require(PostgreSQLServer.shared)
+        let schema = "nothing_" + UUID().uuidString.lowercased().filter { $0 != "-" }
+        defer { _ = try? server.sql("SET client_min_messages TO error; DROP SCHEMA IF EXISTS \(schema) CASCADE") }
+        let url = server.url + (server.url.contains("?") ? "&" : "?") + "schema=\(schema)"
+        let missing = "SELECT to_regnamespace('\(schema)') IS NULL"
+        if isInterrupted {
+            // The input has no data and does not end. The shell would let the command ignore SIGINT.
+            let script = """
+                mkfifo input
+                exec 3<>input
+                "$COMMAND" migrate - --quiet --trust-root root.der --into '\(url)' <input &
+                echo $! >number
+                wait $!
+                """
+            async let running = Command.shell(script, in: folder)
+            while try server.sql(missing) == "t" { try await Task.sleep(for: .milliseconds(20)) }
+            let number = try folder.text("number").trimmingCharacters(in: .whitespacesAndNewlines)
+            let process = try #require(Int32(number))
+            _ = kill(process, SIGTERM)
+            let outcome = try await running
+            #expect(outcome.status == 143, "\(outcome)")
+        } else {
+            try folder.write("table.csv", "user_id,receipt\nu1,nonsense\n")
+            let outcome = try await folder.migrate("table.csv", "--column", "wrong", "--into", url)
+            #expect(outcome.status == 2 && outcome.error.contains("wrong"), "\(outcome)")
+        }
+        #expect(try server.sql(missing) == "t")
     }
 
     @Test("A changed input is named, and --start-over reads it again")

@@ -1,4 +1,5 @@
 import AppStoreModels
+import Synchronization
 import TransactionStore
 
 /// The tables, and the migrations from older schema versions.
@@ -34,6 +35,8 @@ struct Schema: Sendable {
     /// wait for each other.
     private let lockClass: Int32
     private let timeouts: PostgreSQLTimeouts
+    /// What this program has created.
+    private let creation = SchemaCreation()
 
     /// - Throws: `TransactionStoreError` `invalidURL` if PostgreSQL does not allow a schema of that name.
     init(name: String, timeouts: PostgreSQLTimeouts) throws {
@@ -62,6 +65,8 @@ struct Schema: Sendable {
     /// - Returns: whether the upgrade left app transactions for ``fill(_:)``, and this session can read that.
     func prepare(_ session: PostgreSQLSession) throws -> Bool {
         try configure(session)
+        // Until the session ends, so that no other program removes the tables.
+        try session.run(Self.shareUse, [.int4(lockClass), .int4(Self.useNumber)])
         if try currentVersion(session) != Self.version {
             try session.withAnswerTimeout(timeouts.schema.answer) { try migrate(session) }
         }
@@ -142,6 +147,10 @@ struct Schema: Sendable {
     private static let findSchema = Statement("SELECT to_regnamespace($1)::text")
     private static let readVersion = Statement("SELECT coalesce(max(version), 0)::int4 FROM schema_migrations")
     private static let lockSchema = Statement("SELECT pg_advisory_xact_lock($1::int4, 0)::text")
+    /// The number of the advisory lock that every session shares. The scopes, the ledger and `AppTransactionFiller` have others.
+    private static let useNumber: Int32 = -3
+    private static let shareUse = Statement("SELECT pg_advisory_lock_shared($1::int4, $2::int4)::text")
+    private static let lockUse = Statement("SELECT pg_advisory_xact_lock($1::int4, $2::int4)::text")
     private static let addVersion = Statement("INSERT INTO schema_migrations (version) VALUES ($1::int4)")
 
     /// How often an upgrade is tried.
@@ -163,7 +172,7 @@ struct Schema: Sendable {
     /// Runs all missing migrations, or none. If several programs start at once, one runs them; the others wait and then
     /// find them done.
     private func runMigrations(_ session: PostgreSQLSession) throws {
-        try session.transaction {
+        let created = try session.transaction {
             try session.execute(
                 """
                 \(limits);
@@ -186,6 +195,55 @@ struct Schema: Sendable {
                 try migration.fill?(session)
                 try session.run(Self.addVersion, [.int4(migration.version)])
             }
+            return SchemaCreation.Parts(tables: present == 0, schema: schema.isNull(0, 0))
+        }
+        creation.add(created)
+    }
+
+    // MARK: Removal
+
+    /// Whether this program has created the tables.
+    var isCreatedHere: Bool { creation.parts.tables }
+
+    /// The tables that have no rows if nothing was stored.
+    private static let emptyTables = [
+        "scopes", "identities", "transactions", "renewal_infos", "app_transactions", "receipts", "notifications",
+        "term_bases", "term_looks", "ledger", "ledger_consumers", "ledger_endings", "ledger_looks", "user_claims",
+        "verified_receipts", "quarantine", "consumption_requests", "unknown_transactions", "request_budgets",
+        "left_hashes", "app_transaction_fill",
+    ]
+    private static let otherTables = ["schema_migrations", "readiness", "ledger_removal", "migration_checkpoints"]
+
+    private static let findRows: Statement = {
+        // A migration that read no records has a checkpoint too.
+        let checkpoints = "EXISTS (SELECT FROM migration_checkpoints WHERE records > 0)"
+        let tables = emptyTables.map { "EXISTS (SELECT FROM \($0))" } + [checkpoints]
+        return Statement("SELECT (\(tables.joined(separator: " OR ")))::int4")
+    }()
+
+    /// How long the sessions of this program may take to end, in milliseconds.
+    private static let endOfSessions = 5_000
+
+    /// Removes the tables, and the schema if this program has created it too. Does nothing if the tables have any rows.
+    /// - Throws: `PostgreSQLFailure` if another program uses the tables, or has added something to the schema.
+    func removeIfEmpty(_ session: PostgreSQLSession) throws {
+        try session.transaction {
+            try session.execute("SET LOCAL lock_timeout TO \(Self.endOfSessions)")
+            // A program that connects now waits, and creates the tables again.
+            try session.run(Self.lockUse, [.int4(lockClass), .int4(Self.useNumber)])
+            try session.run(Self.lockSchema, [.int4(lockClass)])
+            guard try currentVersion(session) == Self.version else { return }
+            let tables = (Self.emptyTables + Self.otherTables).joined(separator: ", ")
+            // Programs of earlier versions do not share the lock of use.
+            try session.execute("LOCK TABLE \(tables) IN ACCESS EXCLUSIVE MODE")
+            guard try session.run(Self.findRows).integer(0, 0, as: Int32.self) == 0 else { return }
+            try session.execute(
+                """
+                DROP TABLE \(tables);
+                DROP SEQUENCE identity_ids, ledger_positions;
+                DROP FUNCTION remove_document(), remove_legacy()
+                """)
+            if creation.parts.schema { try session.execute("DROP SCHEMA \(quotedName)") }
         }
     }
 
@@ -517,4 +575,23 @@ struct Schema: Sendable {
             position int8 NOT NULL
         )
         """
+}
+
+/// What a program has created in a database.
+private final class SchemaCreation: Sendable {
+    struct Parts: Sendable {
+        var tables = false
+        var schema = false
+    }
+
+    private let made = Mutex(Parts())
+
+    var parts: Parts { made.withLock { $0 } }
+
+    func add(_ parts: Parts) {
+        made.withLock { made in
+            made.tables = made.tables || parts.tables
+            made.schema = made.schema || parts.schema
+        }
+    }
 }

@@ -335,7 +335,7 @@ struct MigrateCommand: AsyncParsableCommand {
         let interruption = Interruption()
         // A signal must not end the process after the folder or the store was created.
         try await interruption.listening {
-            let newStore = NewStoreFile(destination.store, in: destination.folder)
+            let newStore = NewStore(destination.store, in: destination.folder)
             if let folder = destination.folder { try OutputFile.makeFolder(folder) }
             try await migrate(to: destination, newStore, options, interruption)
         }
@@ -355,9 +355,13 @@ struct MigrateCommand: AsyncParsableCommand {
         if !summary.isClean || missing != nil { throw ExitStatus.someQuarantined }
     }
 
-    /// `newStore` is the file of the store, if this run creates it.
+    /// - Parameters:
+    ///   - destination: where to write.
+    ///   - newStore: what this run creates of the store.
+    ///   - options: how the records are read.
+    ///   - interruption: ends the run.
     private func migrate(
-        to destination: Destination, _ newStore: NewStoreFile?, _ options: MigrationOptions,
+        to destination: Destination, _ newStore: NewStore, _ options: MigrationOptions,
         _ interruption: Interruption
     ) async throws {
         let migration = StoreMigration(
@@ -394,11 +398,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 }
                 try await opened.close()
             } catch {
-                if let newStore {
-                    await newStore.closeAndRemoveIfEmpty(opened)
-                } else {
-                    try? await opened.close()
-                }
+                await newStore.closeAndRemoveIfEmpty(opened)
                 throw error
             }
         } catch {

@@ -25,6 +25,58 @@ struct PostgreSQLSchemaTests {
         }
     }
 
+    /// How many objects a schema has; empty if it is missing.
+    @inline(never)
+    private static func objects(_ schema: TestSchema) throws -> String {
+        guard try schema.server.sql("SELECT to_regnamespace('\(schema.name)') IS NULL") == "f" else { return "" }
+        return try schema.server.sql(
+            """
+            SELECT (SELECT count(*) FROM pg_class WHERE relnamespace = '\(schema.name)'::regnamespace)
+                + (SELECT count(*) FROM pg_proc WHERE pronamespace = '\(schema.name)'::regnamespace)
+            """)
+    }
+
+    @Test("A store that was created and stayed empty is removed with everything in it", arguments: [false, true])
+    func removesEmpty(wasThere: Bool) async throws {
+        try await TestSchema.with { schema in
+            if wasThere { try schema.server.sql("CREATE SCHEMA \(schema.name)") }
+            let store = try await schema.open()
+            _ = try await store.apply(
+                MigrationStep(
+                    checkpoint: MigrationCheckpoint(
+                        migration: String(repeating: "a", count: 64), records: 0,
+                        digest: [UInt8](repeating: 0, count: 32), state: [])))
+            try await store.closeAndRemoveIfEmpty()
+            #expect(try Self.objects(schema) == (wasThere ? "0" : ""))
+        }
+    }
+
+    @Test("A store that has a row, that was there before, or that another program uses is not removed")
+    func keepsOthers() async throws {
+        try await TestSchema.with { schema in
+            let first = try await schema.open()
+            let other = try await schema.open()
+            let code = await storeErrorCode { try await first.closeAndRemoveIfEmpty() }
+            #expect(code == .busy)
+            try await other.checkReadiness()
+            // The other one has not created it.
+            try await other.closeAndRemoveIfEmpty()
+            #expect(try !Self.objects(schema).isEmpty)
+        }
+        try await TestSchema.with { schema in
+            let store = try await schema.open()
+            _ = try await store.apply(MigrationStep(quarantined: [QuarantinedRecord(line: [1])]))
+            try await store.closeAndRemoveIfEmpty()
+            #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).quarantine") == "1")
+        }
+        try await TestSchema.with { schema in
+            let store = try await schema.open()
+            try schema.server.sql("CREATE TABLE \(schema.name).theirs (id int4)")
+            await #expect(throws: TransactionStoreError.self) { try await store.closeAndRemoveIfEmpty() }
+            #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).readiness") == "1")
+        }
+    }
+
     @Test("A newer schema is refused and left as it is")
     func newer() async throws {
         try await TestSchema.with { schema in

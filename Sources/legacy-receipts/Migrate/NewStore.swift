@@ -1,22 +1,38 @@
 import Foundation
+import PostgreSQLTransactionStore
 import TransactionStore
 
-/// A store file that a migration creates. A run that stops before it stores a record, for example because of a wrong
-/// `--column` or a signal, removes it again.
-struct NewStoreFile {
-    private let path: String
+/// A store that a migration creates. A run that stops before it stores a record, for example because of a wrong `--column` or
+/// a signal, removes it again.
+struct NewStore {
+    /// The file that the migration creates; nil if the store is not a file or is already there.
+    private let path: String?
     /// The folder that the migration also creates; nil if there is none.
     private let folder: String?
 
-    /// Nil if the store is not a file or is already there. Call it before the folder and the store are created.
-    init?(_ address: String, in folder: String?) {
-        guard case .sqlite(let path)? = try? StoreURL(address), !Self.exists(path) else { return nil }
+    /// Call it before the folder and the store are created.
+    init(_ address: String, in folder: String?) {
+        guard case .sqlite(let path)? = try? StoreURL(address), !Self.exists(path) else {
+            self.path = nil
+            self.folder = nil
+            return
+        }
         self.path = path
         self.folder = folder.flatMap { Self.exists($0) ? nil : $0 }
     }
 
-    /// Closes the store, and removes its file if it is empty and no other program has it open.
+    /// Closes the store, and removes what the migration has created of it, if it is empty and no other program has it open.
     func closeAndRemoveIfEmpty(_ store: any CompleteTransactionStore) async {
+        if let database = store as? PostgreSQLTransactionStore {
+            try? await database.closeAndRemoveIfEmpty()
+        } else if let path {
+            await closeAndRemoveIfEmpty(store, path)
+        } else {
+            try? await store.close()
+        }
+    }
+
+    private func closeAndRemoveIfEmpty(_ store: any CompleteTransactionStore, _ path: String) async {
         let isEmpty = await Self.isEmpty(store)
         do { try await store.close() } catch { return }
         // Another program that has the store open keeps its log.
