@@ -229,14 +229,16 @@ struct Schema: Sendable {
     func removeIfEmpty(_ session: PostgreSQLSession) throws {
         try session.transaction {
             try session.execute("SET LOCAL lock_timeout TO \(Self.endOfSessions)")
+            // A large store must not be locked.
+            guard try isEmpty(session) else { return }
             // A program that connects now waits, and creates the tables again.
             try session.run(Self.lockUse, [.int4(lockClass), .int4(Self.useNumber)])
             try session.run(Self.lockSchema, [.int4(lockClass)])
-            guard try currentVersion(session) == Self.version else { return }
+            guard try isEmpty(session) else { return }
             let tables = (Self.emptyTables + Self.otherTables).joined(separator: ", ")
             // Programs of earlier versions do not share the lock of use.
             try session.execute("LOCK TABLE \(tables) IN ACCESS EXCLUSIVE MODE")
-            guard try session.run(Self.findRows).integer(0, 0, as: Int32.self) == 0 else { return }
+            guard try isEmpty(session) else { return }
             try session.execute(
                 """
                 DROP TABLE \(tables);
@@ -245,6 +247,12 @@ struct Schema: Sendable {
                 """)
             if creation.parts.schema { try session.execute("DROP SCHEMA \(quotedName)") }
         }
+    }
+
+    /// Whether the tables are those of this version and have no rows.
+    private func isEmpty(_ session: PostgreSQLSession) throws -> Bool {
+        guard try currentVersion(session) == Self.version else { return false }
+        return try session.run(Self.findRows).integer(0, 0, as: Int32.self) == 0
     }
 
     /// Facts refer to their purchase, which is the `identities.id` of an original transaction id. Purchases refer to
