@@ -133,7 +133,7 @@ struct PayloadFieldTests {
 
     private func written(_ model: some Payload) -> [UInt8] {
         var writer = JSONWriter()
-        model.write(to: &writer)
+        writer.model(model)
         return writer.finish()
     }
 

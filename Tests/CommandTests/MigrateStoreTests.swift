@@ -161,7 +161,7 @@ struct MigrateStoreTests {
                 let customer = try await store.customer([.init(.originalTransactionId, id)], in: Self.scope)
                 let stored = try #require(customer?.transactions.first { $0.payload.transactionId == id }?.payload)
                 var writer = JSONWriter()
-                stored.write(to: &writer)
+                writer.model(stored)
                 let object = try #require(
                     JSONSerialization.jsonObject(with: Data(writer.finish())) as? [String: Any])
                 let merged = try #require(Self.merged(lines))

@@ -16,7 +16,7 @@ package protocol JSONModel: AppStoreModel, PayloadValue {
     mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure)
 
     /// Writes the members and values that `encode(to:)` writes, without going through `Encodable`.
-    func write(to writer: inout JSONWriter)
+    mutating func write(to writer: inout JSONWriter)
 }
 
 extension JSONModel {

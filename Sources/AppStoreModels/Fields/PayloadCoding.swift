@@ -26,12 +26,11 @@ extension JSONModel {
         try unknownMembers.encode(to: encoder)
     }
 
-    package func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
+    package mutating func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
 
-    func writeMembers(to writer: inout JSONWriter) {
+    mutating func writeMembers(to writer: inout JSONWriter) {
         writer.beginObject()
-        var copy = self
-        copy.visit(&writer)
+        visit(&writer)
         unknownMembers.write(to: &writer)
         writer.endObject()
     }

@@ -406,7 +406,13 @@ extension JSONWriter {
     package mutating func member(_ name: StaticString, _ value: (some JSONModel)?) {
         guard let value else { return }
         key(name)
-        value.write(to: &self)
+        model(value)
+    }
+
+    /// Writes a copy of a model. A variable can be written without one: ``JSONModel/write(to:)``.
+    package mutating func model(_ value: some JSONModel) {
+        var copy = value
+        copy.write(to: &self)
     }
 
     package mutating func member(_ name: StaticString, _ value: [String]?) {

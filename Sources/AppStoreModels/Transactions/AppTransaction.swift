@@ -77,7 +77,7 @@ public struct AppTransaction: AppStoreModel, Payload {
         try self.init(members: bytes, texts: &texts)
     }
 
-    package func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
+    package mutating func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
 
     package mutating func presentFields() -> UInt64 { PresentFields.bits(of: &self) }
 }

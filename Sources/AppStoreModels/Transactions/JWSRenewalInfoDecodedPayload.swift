@@ -127,7 +127,7 @@ public struct JWSRenewalInfoDecodedPayload: AppStoreModel, Payload {
         try self.init(members: bytes, texts: &texts)
     }
 
-    package func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
+    package mutating func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
 
     package mutating func presentFields() -> UInt64 { PresentFields.bits(of: &self) }
 }

@@ -21,7 +21,9 @@ final class SignedDataChainCache: Sendable {
 
     /// - Parameter header: the first part of the JWS in its base64 form.
     func chain(header: UnsafeBufferPointer<UInt8>) -> SignedDataChain? {
-        entries.first { Self.equal($0.header, header) }?.chain
+        let found = entries.current.first { Self.equal($0.header, header) }?.chain
+        entries.count(isHit: found != nil)
+        return found
     }
 
     func insert(_ chain: SignedDataChain, header: UnsafeBufferPointer<UInt8>) {

@@ -29,7 +29,10 @@ struct AppReceiptDecoder {
         if decoder.receipt.receiptCreationDate == nil {
             throw ReceiptError(.missingAttribute, at: .attribute(12, purchase: nil), "receipt_creation_date")
         }
-        return decoder.receipt
+        // Not a copy, which would count a reference for every value.
+        var receipt = AppReceipt()
+        swap(&receipt, &decoder.receipt)
+        return receipt
     }
 
     /// Whether a failure means that the receipt is damaged, and not that the content is something else.

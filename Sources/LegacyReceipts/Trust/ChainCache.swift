@@ -31,7 +31,9 @@ final class ChainCache: Sendable {
     ///   - signer: the bytes that identify the signer (issuer and serial number).
     func chain(certificates: ArraySlice<UInt8>, signer: ArraySlice<UInt8>) -> ValidatedChain? {
         let hash = Self.hash(signer)
-        return entries.first { $0.isOf(hash, certificates, signer) }?.chain
+        let found = entries.current.first { $0.isOf(hash, certificates, signer) }?.chain
+        entries.count(isHit: found != nil)
+        return found
     }
 
     func insert(_ chain: ValidatedChain, certificates: ArraySlice<UInt8>, signer: ArraySlice<UInt8>) {

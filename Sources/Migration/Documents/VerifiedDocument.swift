@@ -25,7 +25,7 @@ struct VerifiedDocument {
 /// The content of a receipt or JWS that was verified and mapped.
 struct VerifiedContent {
     let kind: RecordKind
-    let mapped: MappedReceipt
+    var mapped: MappedReceipt
     let sha256: String
     /// What a store keeps of a receipt. Nil for lines, and for a receipt without an app or an environment to store it in.
     let facts: FactSet?

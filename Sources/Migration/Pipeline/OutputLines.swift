@@ -38,21 +38,22 @@ struct OutputSource {
         self.asOf = asOf
     }
 
-    func write(_ transaction: borrowing MappedTransaction, into output: inout BatchOutput) {
+    /// Writes a line. Changes nothing in the transaction, but would copy it if it were no variable.
+    func write(_ transaction: inout MappedTransaction, into output: inout BatchOutput) {
         output.transactions.beginObject()
         transaction.writeMembers(to: &output.transactions, &output.transactionProvenance)
         finishLine(&output.transactions)
         output.counts.add(transaction, isConfirmed: isConfirmed)
     }
 
-    func write(_ appTransaction: MappedAppTransaction, into output: inout BatchOutput) {
+    func write(_ appTransaction: inout MappedAppTransaction, into output: inout BatchOutput) {
         output.appTransactions.beginObject()
         appTransaction.writeMembers(to: &output.appTransactions, &output.appTransactionProvenance)
         finishLine(&output.appTransactions)
         output.counts.add(appTransaction)
     }
 
-    func write(_ info: MappedRenewalInfo, into output: inout BatchOutput) {
+    func write(_ info: inout MappedRenewalInfo, into output: inout BatchOutput) {
         output.renewalInfos.beginObject()
         info.writeMembers(to: &output.renewalInfos)
         finishLine(&output.renewalInfos)

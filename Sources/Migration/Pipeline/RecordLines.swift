@@ -6,13 +6,14 @@ struct RecordLines: Sendable {
     let mapper: ReceiptMapper
     let acceptsRecorded: Bool
 
-    /// Writes every purchase of a receipt, even if two have the same id.
-    func write(_ verified: VerifiedContent, of record: InputRecord, into output: inout BatchOutput) {
+    /// Writes every purchase of a receipt, even if two have the same id. Takes the app transaction out of the content.
+    func write(_ verified: inout VerifiedContent, of record: InputRecord, into output: inout BatchOutput) {
         let source = OutputSource(
             record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf)
-        let transactions = verified.mapped.transactions.span
-        for index in transactions.indices { source.write(transactions[index], into: &output) }
-        writeRest(verified, source, withApp: true, into: &output)
+        for index in 0..<verified.mapped.transactions.count {
+            source.write(&verified.mapped.transactions[index], into: &output)
+        }
+        writeRest(&verified.mapped, source, withApp: true, into: &output)
     }
 
     /// Writes what the documents of a record state, resolved together.
@@ -34,9 +35,7 @@ struct RecordLines: Sendable {
         // So far, each document has its own terms. The record is about one customer, so compute the terms of all
         // purchases together.
         if read.verified.count + read.recorded.count > 1 { lines.addTerms(mapper) }
-        for (transaction, source) in zip(lines.transactions, lines.sources) {
-            source.write(transaction, into: &output)
-        }
+        lines.write(into: &output)
     }
 
     /// Writes a recorded document. Returns the purchases that need no line from a receipt; a purchase that a row
@@ -70,11 +69,11 @@ struct RecordLines: Sendable {
                 lines.add(row, recorded.rows.isEmpty ? plain : source(index))
             }
         }
-        for info in mapping.renewalInfos where recorded.kind != .storeKit2JSON || !beside.state(info) {
-            plain.write(info, into: &output)
+        for var info in mapping.renewalInfos where recorded.kind != .storeKit2JSON || !beside.state(info) {
+            plain.write(&info, into: &output)
         }
         let addsApp = !beside.stateApp(ofStoreKit2: recorded.kind == .storeKit2JSON)
-        if addsApp, let app = mapping.appTransaction { plain.write(app, into: &output) }
+        if addsApp, var app = mapping.appTransaction { plain.write(&app, into: &output) }
         return confirmed
     }
 
@@ -98,15 +97,16 @@ struct RecordLines: Sendable {
             else { continue }
             lines.add(resolved, source)
         }
-        writeRest(verified, source, withApp: withApp, into: &output)
+        var mapped = verified.mapped
+        writeRest(&mapped, source, withApp: withApp, into: &output)
     }
 
     private func writeRest(
-        _ verified: VerifiedContent, _ source: OutputSource, withApp: Bool, into output: inout BatchOutput
+        _ receipt: inout MappedReceipt, _ source: OutputSource, withApp: Bool, into output: inout BatchOutput
     ) {
-        for info in verified.mapped.renewalInfos { source.write(info, into: &output) }
-        if withApp, let app = verified.mapped.appTransaction { source.write(app, into: &output) }
-        output.counts.add(verified.mapped.notes)
+        for index in receipt.renewalInfos.indices { source.write(&receipt.renewalInfos[index], into: &output) }
+        if withApp, var app = receipt.appTransaction.take() { source.write(&app, into: &output) }
+        output.counts.add(receipt.notes)
     }
 }
 
@@ -118,6 +118,10 @@ private struct TransactionLines {
     mutating func add(_ transaction: MappedTransaction, _ source: OutputSource) {
         transactions.append(transaction)
         sources.append(source)
+    }
+
+    mutating func write(into output: inout BatchOutput) {
+        for index in transactions.indices { sources[index].write(&transactions[index], into: &output) }
     }
 
     /// Computes the terms of non-renewing subscriptions over all documents of the record.

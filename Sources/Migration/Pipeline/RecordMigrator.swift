@@ -84,12 +84,12 @@ struct RecordMigrator: Sendable {
                 let receipt = if let keyed { keyed } else { try keyedReceipt(stored, filing) }
                 return try file(receipt, of: record, filing, into: &output)
             }
-            let verified = try receiptReader.read(stored)
+            var verified = try receiptReader.read(stored)
             if let reason = filter.exclusion(of: verified) {
                 return quarantine.add(record, reason, verified.kind, into: &output)
             }
-            lines.write(verified, of: record, into: &output)
             output.counts.migrated(verified.kind, verified.environment)
+            lines.write(&verified, of: record, into: &output)
         } catch {
             quarantine.add(record, error.reason, error.kind, into: &output)
         }

@@ -5,7 +5,9 @@ import Purchases
 
 /// The columns of one record, or of an object that a record wraps: the members of a JSON object, or the fields of a
 /// table's row.
-struct ObjectReader {
+///
+/// A class, so that the readers of one record share it. Each copy of a structure would count references of all its members.
+final class ObjectReader {
     struct Column {
         enum Form {
             case json(hasEscapes: Bool)

@@ -77,7 +77,7 @@ struct RecordReader {
     }
 
     /// Whether the keys of the object that is read are a column.
-    var readsKeys: Bool { pathsToKeys.contains(where: \.isEmpty) }
+    var readsKeys: Bool { leadsToKeys && pathsToKeys.contains { $0.isEmpty } }
 
     /// Whether the keys of the object that is read, or of an object in it, are a column.
     var leadsToKeys: Bool { !pathsToKeys.isEmpty }

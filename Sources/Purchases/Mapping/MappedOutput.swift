@@ -6,7 +6,9 @@ package import AppStoreModels
 extension MappedTransaction {
     /// Writes `"transaction":{…},"provenance":{…},"standing":…` into an object that is open, with `"termStart":…` and
     /// `"notes":[…]` if there are any.
-    package func writeMembers(to writer: inout JSONWriter, _ provenanceText: inout ProvenanceText<TransactionField>) {
+    package mutating func writeMembers(
+        to writer: inout JSONWriter, _ provenanceText: inout ProvenanceText<TransactionField>
+    ) {
         writer.key("transaction")
         payload.write(to: &writer)
         writer.key("provenance")
@@ -19,8 +21,9 @@ extension MappedTransaction {
 
 extension MappedAppTransaction {
     /// Writes `"appTransaction":{…},"provenance":{…},"notes":[…],"standing":…` into an object that is open.
-    package func writeMembers(to writer: inout JSONWriter, _ provenanceText: inout ProvenanceText<AppTransactionField>)
-    {
+    package mutating func writeMembers(
+        to writer: inout JSONWriter, _ provenanceText: inout ProvenanceText<AppTransactionField>
+    ) {
         writer.key("appTransaction")
         payload.write(to: &writer)
         writer.key("provenance")
@@ -32,7 +35,7 @@ extension MappedAppTransaction {
 
 extension MappedRenewalInfo {
     /// Writes `"renewalInfo":{…},"provenance":{…},"notes":[…],"standing":…` into an object that is open.
-    package func writeMembers(to writer: inout JSONWriter) {
+    package mutating func writeMembers(to writer: inout JSONWriter) {
         writer.key("renewalInfo")
         payload.write(to: &writer)
         writer.key("provenance")

@@ -73,17 +73,31 @@ public struct MappedRenewalInfo: Sendable, Equatable {
 /// `Verified` payload. Code that grants access can require this type.
 public struct MappedReceipt: Sendable {
     /// One transaction per purchase of the receipt, in the order of the receipt.
-    public let transactions: [MappedTransaction]
-    /// The statements of the receipt, one element per transaction, in the same order.
-    package let statements: [PurchaseStatement]
+    public package(set) var transactions: [MappedTransaction]
+    /// What the transactions were resolved from.
+    let stated: Stated
     /// The app itself; absent for a transaction receipt (iOS 6), which does not state when the app was obtained.
-    public let appTransaction: MappedAppTransaction?
+    public package(set) var appTransaction: MappedAppTransaction?
     /// Empty for a receipt, which states nothing about the next renewal (Reference.md V3.6).
-    public let renewalInfos: [MappedRenewalInfo]
+    public package(set) var renewalInfos: [MappedRenewalInfo]
     /// Notes about the receipt as a whole.
     public let notes: [MappingNote]
     /// How the receipt was verified.
     public let evidence: SignatureEvidence
     /// When the receipt was signed; nil if it states no date at all.
     public let asOf: AsOf?
+
+    enum Stated: Sendable {
+        /// Only the other documents of a record need the statements of a receipt again, so they are not kept.
+        case receipt(AppReceipt)
+        case purchase(PurchaseStatement?)
+    }
+
+    /// The statements of the receipt, one element per transaction, in the same order.
+    package var statements: [PurchaseStatement] {
+        switch stated {
+        case .receipt(let receipt): receipt.statements
+        case .purchase(let statement): statement.map { [$0] } ?? []
+        }
+    }
 }

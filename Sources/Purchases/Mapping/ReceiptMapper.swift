@@ -22,29 +22,29 @@ public struct ReceiptMapper: Sendable {
     ///
     /// Terms of non-renewing subscriptions extend one another within this receipt only. Purchases in other receipts do
     /// not count.
-    public func map(_ receipt: Verified<AppReceipt>) -> MappedReceipt {
-        let app = receipt.payload
-        let statements = app.statements
+    public func map(_ receipt: Verified<AppReceipt>) -> MappedReceipt { map(receipt.payload, receipt.evidence) }
+
+    private func map(_ app: AppReceipt, _ evidence: SignatureEvidence) -> MappedReceipt {
         let isUnknown = app.receiptType != nil && app.environment == nil
         return MappedReceipt(
-            transactions: resolve(statements, .receipt), statements: statements,
+            transactions: resolve(app.statements, .receipt), stated: .receipt(app),
             appTransaction: MappedAppTransaction(app), renewalInfos: [],
-            notes: isUnknown ? [.unknownEnvironment] : [], evidence: receipt.evidence, asOf: AsOf(app))
+            notes: isUnknown ? [.unknownEnvironment] : [], evidence: evidence, asOf: AsOf(app))
     }
 
     /// Maps a transaction receipt (iOS 6). It contains one purchase and no app transaction.
     public func map(_ receipt: Verified<TransactionReceipt>) -> MappedReceipt {
-        let statements = [receipt.payload.statement]
+        let statement = receipt.payload.statement
         return MappedReceipt(
-            transactions: resolve(statements, .receipt), statements: statements, appTransaction: nil,
-            renewalInfos: [], notes: statements[0].notes.filter { $0 == .environmentContradiction },
+            transactions: resolve([statement], .receipt), stated: .purchase(statement), appTransaction: nil,
+            renewalInfos: [], notes: statement.notes.filter { $0 == .environmentContradiction },
             evidence: receipt.evidence, asOf: AsOf(receipt.payload))
     }
 
     /// Maps a receipt of either kind.
     public func map(_ receipt: Verified<LegacyReceipt>) -> MappedReceipt {
         switch receipt.payload {
-        case .app(let app): map(receipt.map { _ in app })
+        case .app(let app): map(app, receipt.evidence)
         case .transaction(let transaction): map(receipt.map { _ in transaction })
         }
     }

@@ -10,15 +10,16 @@ extension ReceiptMapper {
     ///   - purchases: for each purchase, the indices of its statements in `statements`.
     ///   - rowDate: the date of the unsigned document, as a store files it; nil if the record has no signed document.
     func resolve(
-        _ statements: [PurchaseStatement], _ purchases: [ByKind<Int>], rowDate: Int64? = nil
+        _ statements: consuming [PurchaseStatement], _ purchases: [ByKind<Int>], rowDate: Int64? = nil
     ) -> [MappedTransaction] {
+        var statements = statements
         var facts: [TransactionFact] = []
         facts.reserveCapacity(statements.count)
-        for place in statements.indices { facts.append(TransactionFact(statements[place], rowDate: rowDate)) }
+        for place in statements.indices { facts.append(TransactionFact(taking: &statements[place], rowDate: rowDate)) }
         var transactions: [StoredTransaction] = []
         transactions.reserveCapacity(purchases.count)
         for places in purchases {
-            transactions.append(StoredTransaction(joining: places, of: facts))
+            transactions.append(StoredTransaction(joining: places, taking: &facts))
             // Only callers that accept recorded documents pass them. A newer signed document overrules them, as in a store.
             if let row = places.recorded, places.signed != nil || places.receipt != nil,
                 StoredTransaction.isRecordedNewer(places, facts)
@@ -40,19 +41,19 @@ extension ReceiptMapper {
     }
 
     /// Resolves statements of different purchases: one transaction for each.
-    func resolve(_ statements: [PurchaseStatement], _ kind: FactKind) -> [MappedTransaction] {
-        resolve(
-            statements,
-            statements.indices.map { place in
-                var places = ByKind<Int>()
-                places[kind] = place
-                return places
-            })
+    func resolve(_ statements: consuming [PurchaseStatement], _ kind: FactKind) -> [MappedTransaction] {
+        let purchases = (0..<statements.count).map { place in
+            var places = ByKind<Int>()
+            places[kind] = place
+            return places
+        }
+        return resolve(statements, purchases)
     }
 }
 
 extension TransactionFact {
-    fileprivate init(_ statement: borrowing PurchaseStatement, rowDate: Int64?) {
+    /// Takes the payload out of the statement: a copy of each payload would take a good part of the time of a receipt.
+    fileprivate init(taking statement: inout PurchaseStatement, rowDate: Int64?) {
         let source = statement.form.source
         var date = statement.context.recordedAt ?? 0
         // Each part of StoreKit 2 JSON can have a date of its own.
@@ -60,7 +61,8 @@ extension TransactionFact {
         if source.kind == .recorded, !isDated, let rowDate { date = rowDate }
         // A transaction receipt has no date of its own, and is as new as what it states.
         if source == .receipt, let cancellation = statement.legacy.cancellationDate { date = max(date, cancellation) }
-        self.init(statement, FactOrigin(source: source, signedDate: date))
+        let origin = FactOrigin(source: source, signedDate: date)
+        self.init(payload: statement.takePayload(), legacy: statement.legacy, origin: origin)
     }
 }
 
@@ -85,9 +87,9 @@ extension StoredTransaction {
 
 extension MappedTransaction {
     /// - Parameters:
-    ///   - transaction: already joined; this adds the conclusions to it.
+    ///   - transaction: already joined. This adds the conclusions to it, and takes its payload.
     ///   - places: the indices of its statements.
-    ///   - statements: those of all documents of the record.
+    ///   - statements: those of all documents of the record, without their payloads.
     ///   - catalog: the product data; nil if there is none.
     ///   - type: the type that signed documents state about other transactions of the purchase.
     fileprivate init(
@@ -97,6 +99,13 @@ extension MappedTransaction {
         let standing: RecordStanding =
             places.recorded != nil ? .recorded : places.signed != nil ? .verifiedJWS : .verifiedReceipt
         self.init(standing: standing, reservingFields: 18)
+        take(&transaction, places, statements, catalog, stated: type)
+    }
+
+    private mutating func take(
+        _ transaction: inout StoredTransaction, _ places: ByKind<Int>, _ statements: [PurchaseStatement],
+        _ catalog: ProductCatalog?, stated type: ProductType?
+    ) {
         if let place = places.recorded ?? places.signed ?? places.receipt { notes = statements[place].notes }
         let product: CatalogProduct? =
             if let catalog, let productId = transaction.payload.productId { catalog.product(productId) } else { nil }
@@ -117,6 +126,6 @@ extension MappedTransaction {
                 transaction.sources.conclusion(about: field)
                     ?? place.map { statements[$0].provenance(of: field) } ?? .absent)
         }
-        payload = transaction.payload
+        swap(&payload, &transaction.payload)
     }
 }

@@ -63,10 +63,9 @@ package enum SignedDocument: Sendable {
 extension ReceiptMapper {
     /// Maps signed StoreKit 2 data. Its fields are modern already; rules and the catalog add what older data lacks.
     package func map(_ document: SignedDocument) -> MappedReceipt {
-        let statements =
-            (document.transaction.map { [PurchaseStatement($0.payload, .signedJWS(document.source))] }) ?? []
+        let statement = document.transaction.map { PurchaseStatement($0.payload, .signedJWS(document.source)) }
         return MappedReceipt(
-            transactions: resolve(statements, .signedTransaction), statements: statements,
+            transactions: resolve(statement.map { [$0] } ?? [], .signedTransaction), stated: .purchase(statement),
             appTransaction: document.appTransaction.map { MappedAppTransaction($0.payload, .signedJWS, .verifiedJWS) },
             renewalInfos: document.renewalInfo.map { [MappedRenewalInfo($0.payload, .signedJWS, .verifiedJWS)] } ?? [],
             notes: [], evidence: document.evidence,

@@ -71,18 +71,43 @@ extension ByKind: Sendable where Value: Sendable {}
 /// The facts about one transaction, as indices into a list.
 typealias FactsOfTransaction = ByKind<Int>
 
+extension FactsOfTransaction {
+    /// The kind of the fact that all others complete.
+    fileprivate var base: FactKind {
+        if signed != nil { return .signedTransaction }
+        if receipt != nil { return .receipt }
+        return recorded != nil ? .recorded : .notified
+    }
+}
+
 extension StoredTransaction {
     /// Joins the facts at `places`, of which there is at least one. The app and the environment are the stated ones.
     init(joining places: FactsOfTransaction, of facts: borrowing [TransactionFact]) {
-        let base: FactKind =
-            if places.signed != nil {
-                .signedTransaction
-            } else if places.receipt != nil {
-                .receipt
-            } else {
-                places.recorded != nil ? .recorded : .notified
-            }
-        var payload = places[base].map { facts[$0].payload } ?? JWSTransactionDecodedPayload()
+        var payload = places[places.base].map { facts[$0].payload } ?? JWSTransactionDecodedPayload()
+        self.init(joining: places, of: facts, &payload)
+    }
+
+    /// The same, and takes the payloads of facts out of the list if no other fact is joined with them. That saves a copy of each.
+    init(joining places: FactsOfTransaction, taking facts: inout [TransactionFact]) {
+        guard let receipt = places.receipt, places.signed == nil, places.recorded == nil, places.notified == nil else {
+            self.init(joining: places, of: facts)
+            return
+        }
+        var payload = facts[receipt].takePayload()
+        self.init(joining: places, of: facts, &payload)
+    }
+
+    /// - Parameters:
+    ///   - places: which facts are about the transaction.
+    ///   - facts: all facts of the customer or of the record.
+    ///   - stated: the payload of the base. It is taken.
+    private init(
+        joining places: FactsOfTransaction, of facts: borrowing [TransactionFact],
+        _ stated: inout JWSTransactionDecodedPayload
+    ) {
+        let base = places.base
+        var payload = JWSTransactionDecodedPayload()
+        swap(&payload, &stated)
         var sources = FieldSources(base: base)
         if let signed = places.signed {
             if let receipt = places.receipt {

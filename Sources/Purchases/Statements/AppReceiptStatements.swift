@@ -35,6 +35,11 @@ extension MappedAppTransaction {
     /// The attributes about the app itself, without conclusions.
     init(_ receipt: AppReceipt) {
         self.init(standing: .verifiedReceipt)
+        read(receipt)
+    }
+
+    // An initializer that assigns the members itself would return a copy of the structure.
+    private mutating func read(_ receipt: AppReceipt) {
         if receipt.receiptType != nil, receipt.environment == nil { notes.append(.unknownEnvironment) }
         let environment = receipt.environment?.modern
         provenance.set(&payload.receiptType, to: environment, .receiptType, .signedAttribute(0))
@@ -53,22 +58,21 @@ extension MappedAppTransaction {
         provenance.set(
             &payload.originalApplicationVersion, to: originalVersion, .originalApplicationVersion, .signedAttribute(19))
         provenance.set(&payload.preorderDate, to: receipt.preorderDate, .preorderDate, .signedAttribute(32))
-        legacy = LegacyAppTransactionFields(receipt)
-    }
-}
-
-extension LegacyAppTransactionFields {
-    fileprivate init(_ receipt: AppReceipt) {
-        self.init()
-        receiptType = receipt.receiptType?.rawValue
-        expirationDate = receipt.expirationDate
-        volumePurchaseDate = receipt.volumePurchaseDate
-        volumePurchaseOrganization = receipt.volumePurchaseOrganization?.nonEmpty
+        legacy.receiptType = receipt.receiptType?.rawValue
+        legacy.expirationDate = receipt.expirationDate
+        legacy.volumePurchaseDate = receipt.volumePurchaseDate
+        legacy.volumePurchaseOrganization = receipt.volumePurchaseOrganization?.nonEmpty
     }
 }
 
 extension PurchaseFacts {
     init(_ purchase: InAppPurchase) {
+        self.init()
+        read(purchase)
+    }
+
+    // An initializer that assigns the members itself would return a copy of the structure.
+    private mutating func read(_ purchase: InAppPurchase) {
         quantity = purchase.quantity
         productId = purchase.productId.nonEmpty
         transactionId = purchase.transactionId.nonEmpty

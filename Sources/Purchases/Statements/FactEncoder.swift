@@ -17,7 +17,7 @@ package struct FactEncoder {
         payload.removeAll()
         legacy.removeAll()
         if fact.payload.bundleId == nil, fact.payload.environment == nil {
-            fact.payload.write(to: &payload)
+            payload.model(fact.payload)
         } else {
             var value = fact.payload
             value.bundleId = nil

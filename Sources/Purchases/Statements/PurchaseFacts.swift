@@ -39,7 +39,7 @@ enum RecordForm: Sendable {
     /// Attributes of an app receipt (Reference.md V5.3).
     case attributes
     /// Keys of a transaction receipt, which may have either of two forms of a date.
-    case purchaseInfo(TransactionReceipt)
+    indirect case purchaseInfo(TransactionReceipt)
     /// Keys of a recorded document, by the raw value of ``Fact``.
     case recorded([RecordedKey?], isNotification: Bool)
     /// Members of a verified JWS from this source.

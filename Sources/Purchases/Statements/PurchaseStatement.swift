@@ -14,10 +14,19 @@ package struct PurchaseStatement: Sendable {
     init(
         _ facts: borrowing PurchaseFacts, _ form: RecordForm, _ context: RecordContext, notes: [MappingNote] = []
     ) {
+        self.init(form: form, context: context, notes: notes)
+        read(facts)
+    }
+
+    private init(form: RecordForm, context: RecordContext, notes: [MappingNote]) {
         self.form = form
         self.context = context
         self.notes = notes
-        if facts.hasUnknownOwnership { self.notes.append(.unknownOwnershipType) }
+    }
+
+    // An initializer that assigns the members itself would return a copy of the structure.
+    private mutating func read(_ facts: borrowing PurchaseFacts) {
+        if facts.hasUnknownOwnership { note(.unknownOwnershipType) }
         setIdentifiers(facts)
         setDates(facts)
         setOffer(facts)
@@ -28,7 +37,7 @@ package struct PurchaseStatement: Sendable {
         payload.bundleId = context.bundleId
         // An environment that a rule inferred is not a statement.
         if case .inferred = context.environmentProvenance {} else { payload.environment = context.environment }
-        legacy = LegacyTransactionFields(facts)
+        legacy.read(facts)
     }
 
     /// The statement of StoreKit 2 data, signed or not.
@@ -114,6 +123,14 @@ package struct PurchaseStatement: Sendable {
         if isTrial { payload.offerDiscountType = .freeTrial }
     }
 
+    /// Removes the payload, and returns it. Rules that look at the documents of a joined transaction need the rest of the statement
+    /// only.
+    mutating func takePayload() -> JWSTransactionDecodedPayload {
+        var taken = JWSTransactionDecodedPayload()
+        swap(&taken, &payload)
+        return taken
+    }
+
     private mutating func note(_ note: MappingNote) { notes.add(note) }
 
     /// Which part of the document states a field.
@@ -158,8 +175,7 @@ package struct PurchaseStatement: Sendable {
 }
 
 extension LegacyTransactionFields {
-    fileprivate init(_ facts: borrowing PurchaseFacts) {
-        self.init()
+    fileprivate mutating func read(_ facts: borrowing PurchaseFacts) {
         isTrialPeriod = facts.isTrialPeriod
         isInIntroOfferPeriod = facts.isInIntroOfferPeriod
         promotionalOfferId = facts.promotionalOfferId

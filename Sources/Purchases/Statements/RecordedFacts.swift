@@ -162,7 +162,7 @@ private struct RecordedDocument {
         var writer = JSONWriter(reservingCapacity: 512)
         // JSON keeps the parts apart for all characters.
         writer.beginArray()
-        app.write(to: &writer)
+        writer.model(app)
         if app.receiptCreationDate == nil {
             if let date = mapping.recordedAt { writer.integer(date) } else { writer.null() }
             writer.string(userId ?? "")

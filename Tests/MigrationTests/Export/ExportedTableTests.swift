@@ -69,7 +69,7 @@ struct ExportedTableTests {
                     #expect(row["evidence"] == (stored.isSigned ? "signed" : "recorded"))
                     #expect(row["cancellationDate"] == stored.legacy.cancellationDate.map { String($0) })
                     var writer = JSONWriter()
-                    stored.payload.write(to: &writer)
+                    writer.model(stored.payload)
                     let values = try ExportedRows.values(of: writer.finish())
                     let added = Self.added(to: row["transactionId"])
                     for field in TransactionField.allCases where field != .signedDate {

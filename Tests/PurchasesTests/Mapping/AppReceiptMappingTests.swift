@@ -41,7 +41,7 @@ import Testing
     @Test func everyPresentFieldHasAProvenanceAndEveryOtherIsAbsent() throws {
         let mapped = try Support.mapOne(Self.subscription)
         var writer = JSONWriter()
-        mapped.payload.write(to: &writer)
+        writer.model(mapped.payload)
         let written = try JSONValue.parse(writer.bytes).object?.members.map(\.key) ?? []
         let recorded = mapped.provenance.entries.map { "\($0.field.name)" }
         #expect(Set(written) == Set(recorded) && written.count == recorded.count)

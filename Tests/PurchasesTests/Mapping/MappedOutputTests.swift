@@ -10,7 +10,7 @@ import Testing
     @Test func aLineContainsTransactionProvenanceAndNotes() throws {
         let purchase = InAppPurchase(
             quantity: 1, productId: "p", transactionId: "2", originalTransactionId: "1", productType: .nonConsumable)
-        let mapped = try Support.mapOne(purchase)
+        var mapped = try Support.mapOne(purchase)
         var writer = JSONWriter()
         writer.beginObject()
         var provenance = ProvenanceText<TransactionField>()
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func theAppTransactionIsWrittenTheSameWay() throws {
-        let app = try unwrap(Support.map([]).appTransaction)
+        var app = try unwrap(Support.map([]).appTransaction)
         var writer = JSONWriter()
         writer.beginObject()
         var provenance = ProvenanceText<AppTransactionField>()
