@@ -15,6 +15,8 @@ func written(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
     return writer.bytes
 }
 
+func written(_ model: some JSONModel) -> [UInt8] { written { $0.model(model) } }
+
 extension JSONWriter {
     mutating func string(bytes: [UInt8]) { bytes.withUnsafeBufferPointer { string(utf8: $0) } }
 }
@@ -22,6 +24,8 @@ extension JSONWriter {
 func writtenText(_ body: (inout JSONWriter) -> Void) -> String {
     String(decoding: written(body), as: UTF8.self)
 }
+
+func writtenText(_ model: some JSONModel) -> String { writtenText { $0.model(model) } }
 
 func decode<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value {
     try JSONDecoder().decode(Value.self, from: Data(json.utf8))

@@ -68,7 +68,7 @@ import Testing
     ///   - structures: how many of them are objects or arrays, which are not compared.
     @inline(never)
     private func expectValuesOfProperties<Model: Payload>(_ payload: Model, structures: Int) throws {
-        let object = try #require(try JSONValue.parse(written(payload.write)).object)
+        let object = try #require(try JSONValue.parse(written(payload)).object)
         var compared = 0
         for child in Mirror(reflecting: payload).children {
             guard let name = child.label, let value = Mirror(reflecting: child.value).children.first?.value else {

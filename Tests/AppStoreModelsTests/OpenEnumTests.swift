@@ -8,7 +8,7 @@ import Testing
         let transaction = try decode(JWSTransactionDecodedPayload.self, #"{"type":"Rental","environment":"Moon"}"#)
         #expect(transaction.type == ProductType(rawValue: "Rental"))
         #expect(transaction.type?.isKnown == false)
-        #expect(writtenText(transaction.write) == #"{"type":"Rental","environment":"Moon"}"#)
+        #expect(writtenText(transaction) == #"{"type":"Rental","environment":"Moon"}"#)
         #expect(try canonical(JSONEncoder().encode(transaction)) == #"{"environment":"Moon","type":"Rental"}"#)
     }
 
@@ -17,7 +17,7 @@ import Testing
         let transaction = try decode(JWSTransactionDecodedPayload.self, #"{"offerType":77,"revocationReason":-1}"#)
         #expect(transaction.offerType == OfferType(rawValue: 77))
         #expect(transaction.offerType?.isKnown == false)
-        #expect(writtenText(transaction.write) == #"{"revocationReason":-1,"offerType":77}"#)
+        #expect(writtenText(transaction) == #"{"revocationReason":-1,"offerType":77}"#)
         #expect(try canonical(JSONEncoder().encode(transaction)) == #"{"offerType":77,"revocationReason":-1}"#)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct PayloadCodingTests {
     private func expectSameJSON<Payload: Equatable & JSONModel>(_ payload: Payload) throws {
-        let fast = written(payload.write)
+        let fast = written(payload)
         let slow = try JSONEncoder().encode(payload)
         #expect(try canonical(fast) == canonical(slow))
         #expect(try JSONDecoder().decode(Payload.self, from: Data(fast)) == payload)
@@ -23,9 +23,9 @@ import Testing
         try expectSameJSON(JWSTransactionDecodedPayload())
         try expectSameJSON(JWSRenewalInfoDecodedPayload())
         try expectSameJSON(AppTransaction())
-        #expect(writtenText(JWSTransactionDecodedPayload().write) == "{}")
-        #expect(writtenText(JWSRenewalInfoDecodedPayload().write) == "{}")
-        #expect(writtenText(AppTransaction().write) == "{}")
+        #expect(writtenText(JWSTransactionDecodedPayload()) == "{}")
+        #expect(writtenText(JWSRenewalInfoDecodedPayload()) == "{}")
+        #expect(writtenText(AppTransaction()) == "{}")
         #expect(try JSONEncoder().encode(ResponseBodyV2DecodedPayload()) == Data("{}".utf8))
     }
 
@@ -50,14 +50,14 @@ import Testing
         let expected =
             #"{"transactionId":"2000000123","purchaseDate":1697680122257,"quantity":1,"type":"Non-Consumable","#
             + #""revocationReason":1,"isUpgraded":true,"price":10990,"commitmentInfo":{"billingPeriodNumber":1}}"#
-        #expect(writtenText(transaction.write) == expected)
+        #expect(writtenText(transaction) == expected)
     }
 
     @Test("The member names are those of Apple's documentation")
     func memberNames() throws {
-        #expect(try memberPaths(written(Sample.transaction.write)) == AppleMemberNames.transaction)
-        #expect(try memberPaths(written(Sample.renewalInfo.write)) == AppleMemberNames.renewalInfo)
-        #expect(try memberPaths(written(Sample.appTransaction.write)) == AppleMemberNames.appTransaction)
+        #expect(try memberPaths(written(Sample.transaction)) == AppleMemberNames.transaction)
+        #expect(try memberPaths(written(Sample.renewalInfo)) == AppleMemberNames.renewalInfo)
+        #expect(try memberPaths(written(Sample.appTransaction)) == AppleMemberNames.appTransaction)
         #expect(try memberPaths(JSONEncoder().encode(Sample.notification)) == AppleMemberNames.notification)
     }
 
@@ -136,6 +136,6 @@ import Testing
         let token = "7E3FB204-2ab7-4B57-9C8E-0f60f2D3E1A0"
         let transaction = try decode(JWSTransactionDecodedPayload.self, "{\"appAccountToken\":\"\(token)\"}")
         #expect(transaction.appAccountToken == token)
-        #expect(writtenText(transaction.write) == "{\"appAccountToken\":\"\(token)\"}")
+        #expect(writtenText(transaction) == "{\"appAccountToken\":\"\(token)\"}")
     }
 }

@@ -131,12 +131,6 @@ struct PayloadFieldTests {
             })
     }
 
-    private func written(_ model: some Payload) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.model(model)
-        return writer.finish()
-    }
-
     private func decode<Model: Decodable>(_ json: String) throws -> Model {
         try JSONDecoder().decode(Model.self, from: Data(json.utf8))
     }
