@@ -7,6 +7,7 @@ enum InputFraming {
     case lines(joinsWrappedReceipts: Bool)
     case jsonElements
     case jsonSequence
+    case jsonList(JSONList)
     case table(TableDetector.Table)
     /// A SQL dump with any number of tables, and the dialect of its INSERT statements.
     case dump(TableDialect)
@@ -171,8 +172,12 @@ struct FormatDetector {
                 if !text.isEmpty { records.append((start + text.lowerBound)..<(start + text.upperBound)) }
                 start = end + 1
             }
-        case .jsonElements, .jsonSequence:
-            if case .jsonElements = framing { start = (head.firstNonWhiteSpace() ?? 0) + 1 }
+        case .jsonElements, .jsonSequence, .jsonList:
+            switch framing {
+            case .jsonElements: start = (head.firstNonWhiteSpace() ?? 0) + 1
+            case .jsonList(let list): start = list.headerLength
+            default: break
+            }
             while records.count < InputLimits.detectionRows, let first = nextElement(from: start) {
                 var value = JSONValueEnd(first: head[first])
                 guard let end = value.scan(head, from: first) else { break }
@@ -216,6 +221,7 @@ struct FormatDetector {
     }
 
     private func jsonLinesOrDocument(_ start: Int) -> InputFraming {
+        if let list = JSONList(exportIn: head) { return .jsonList(list) }
         let newline = head.position(of: 0x0A, from: start)
         guard let newline else {
             // One line. If it is long and not an array, more lines may follow.
@@ -238,8 +244,9 @@ struct FormatDetector {
         return jsonDocument()
     }
 
-    /// One record, or one per element when the value is an array whose elements are records.
+    /// One record, or one per element when the value is an array whose elements are records, or an object with such an array.
     private func jsonDocument() -> InputFraming {
+        if let list = JSONList(exportIn: head) { return .jsonList(list) }
         guard let start = head.firstNonWhiteSpace(), head[start] == UInt8(ascii: "[") else { return .file }
         var value = JSONValueEnd(first: head[start])
         // An array that goes on after the window may be too long for a record, also if its first elements are short.

@@ -133,23 +133,32 @@ struct JSONMemberEnd {
     }
 }
 
-/// One record per element of a top-level JSON array, or per value of a sequence of JSON values. An object in a sequence that is
-/// too long for a record can have one per member.
+/// One record per element of a top-level JSON array or of a ``JSONList``, or per value of a sequence of JSON values. An object in a
+/// sequence that is too long for a record can have one per member.
 struct JSONFramer: RecordFramer {
-    private enum Phase { case outside, inArray, done }
+    private enum Phase { case outside, inArray, inList, afterList, done }
 
     let limit: Int
     /// Whether records are the elements of arrays; otherwise they are consecutive values.
     let entersArrays: Bool
+    private let list: JSONList?
     private var division: ObjectDivision
-    private var isDivided = false
-    private var phase = Phase.outside
+    private var isDivided: Bool
+    private var phase: Phase
     private var number = 0
 
-    init(limit: Int, entersArrays: Bool, reader: RecordReader) {
+    /// - Parameters:
+    ///   - limit: the maximum length of a record, in bytes.
+    ///   - entersArrays: whether records are the elements of arrays.
+    ///   - list: the list that the next bytes of the input are in.
+    ///   - reader: knows the columns that options name.
+    init(limit: Int, entersArrays: Bool, list: JSONList?, reader: RecordReader) {
         self.limit = limit
         self.entersArrays = entersArrays
+        self.list = list
         division = ObjectDivision(reader)
+        isDivided = list != nil
+        phase = list == nil ? .outside : .inList
     }
 
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
@@ -162,8 +171,11 @@ struct JSONFramer: RecordFramer {
             case (.outside, UInt8(ascii: "[")) where entersArrays:
                 phase = .inArray
                 input.consume(1)
-            case (.inArray, UInt8(ascii: "]")):
+            case (.inArray, UInt8(ascii: "]")), (.afterList, UInt8(ascii: "}")):
                 phase = .outside
+                input.consume(1)
+            case (.inList, UInt8(ascii: "]")):
+                phase = .afterList
                 input.consume(1)
             case (.outside, _) where entersArrays || (isDivided && !division.isOpen && byte != UInt8(ascii: "{")):
                 // Nothing may follow an array, and only objects may follow a divided object. The rest becomes one record, so
@@ -182,9 +194,9 @@ struct JSONFramer: RecordFramer {
     /// Adds a record for an input that ends inside its array or its object, because some of it may be missing.
     private mutating func end(_ input: InputBuffer, into batch: inout BatchBuilder) -> Bool {
         defer { phase = .done }
-        guard phase == .inArray || division.isOpen else { return false }
+        guard isInside else { return false }
         let message =
-            division.isOpen
+            division.isOpen || phase == .afterList
             ? "The input ends inside a JSON object: members may be missing after element \(number)."
             : "The input ends inside a JSON array: elements may be missing after element \(number)."
         let problem = InputProblem(.truncatedInput, message)
@@ -192,9 +204,14 @@ struct JSONFramer: RecordFramer {
         return true
     }
 
+    /// Whether the next record is in an array or object that is divided.
+    private var isInside: Bool {
+        phase == .inArray || phase == .inList || phase == .afterList || division.isOpen
+    }
+
     /// Skips white space (and, in an array or object, commas) and returns the next byte; nil at the end.
     private func skipSeparators(_ input: InputBuffer) throws(InputError) -> UInt8? {
-        let skipsCommas = phase == .inArray || division.isOpen
+        let skipsCommas = isInside
         while true {
             let bytes = input.window
             var index = 0
@@ -210,11 +227,12 @@ struct JSONFramer: RecordFramer {
         }
     }
 
-    /// Adds a record. False if the value is too long for one, and its members are records.
+    /// Adds a record. False if the value is too long for one, and its members are records; or if it closes a list.
     private mutating func appendValue(
         first: UInt8, of input: InputBuffer, into batch: inout BatchBuilder
     ) throws(InputError) -> Bool {
-        var value = JSONMemberEnd(first: first, isNamed: division.isOpen)
+        let isAfterList = phase == .afterList
+        var value = JSONMemberEnd(first: first, isNamed: division.isOpen || isAfterList)
         var scanned = 0
         var oversize: OversizeRecord?
         while true {
@@ -222,7 +240,7 @@ struct JSONFramer: RecordFramer {
             let found = value.scan(bytes, from: scanned)
             scanned = found ?? bytes.count
             let isComplete = found != nil || input.isAtEnd
-            if oversize == nil, scanned > limit, !entersArrays,
+            if oversize == nil, scanned > limit, phase == .outside,
                 let length = division.enter(value, of: bytes[slice: 0..<limit])
             {
                 isDivided = true
@@ -235,15 +253,20 @@ struct JSONFramer: RecordFramer {
                 input.consume(scanned)
                 scanned = 0
             }
+            if isAfterList, oversize == nil, found != nil, list?.isClosing(bytes[slice: 0..<value.nameEnd]) == true {
+                input.consume(scanned)
+                return false
+            }
             if isComplete {
                 number += 1
                 if let oversize {
                     batch.append(oversize, number: number, limit: limit)
                 } else {
                     // Text that the input cuts off must not be completed.
-                    let after = found == nil ? [] : division.after
+                    let after = found == nil ? [] : isAfterList ? [UInt8(ascii: "}")] : division.after
                     batch.append(
-                        bytes[slice: 0..<scanned], before: division.before, after: after, number: number,
+                        bytes[slice: 0..<scanned], before: isAfterList ? [UInt8(ascii: "{")] : division.before,
+                        after: after, number: number,
                         byteOffset: input.offset)
                     input.consume(scanned)
                 }

@@ -257,35 +257,38 @@ package final class RecordSource {
         }
         if options.format != .file, detector.endsLinesWithCarriageReturns { buffer.replaceCarriageReturns() }
         var framing = try detector.detect()
-        if try isDivided(buffer, framing) {
-            statistics.dividedInputs += 1
-            framing = .jsonSequence
+        if let divided = try divided(buffer, framing) {
+            if case .jsonSequence = divided { statistics.dividedInputs += 1 }
+            framing = divided
         }
         return OpenInput(
             name: name, buffer: buffer, framing: framing, limit: options.maximumRecordSize, reader: options.reader,
             tables: tables)
     }
 
-    /// Whether an input that seems to be one record is a JSON object that is too long for one, and whose members are records.
-    private func isDivided(_ buffer: InputBuffer, _ framing: InputFraming) throws(InputError) -> Bool {
+    /// The framing of an input that seems to be one record, and is a JSON object that is too long for one: its members are
+    /// records, or the elements of its array. Nil for other inputs.
+    private func divided(_ buffer: InputBuffer, _ framing: InputFraming) throws(InputError) -> InputFraming? {
         guard options.format == .auto || options.format == .json, let start = buffer.window.firstNonWhiteSpace(),
             buffer.window[start] == UInt8(ascii: "{")
-        else { return false }
+        else { return nil }
         let limit = options.maximumRecordSize
         var isLine = false
         switch framing {
         case .file: break
         case .lines: isLine = true
-        case .jsonElements, .jsonSequence, .table, .dump: return false
+        case .jsonElements, .jsonSequence, .jsonList, .table, .dump: return nil
         }
         func beginning() -> Bytes { buffer.window[slice: start..<min(buffer.count, start + limit)] }
         // Lines are not read ahead.
-        if isLine, beginning().position(of: 0x0A) != nil { return false }
+        if isLine, beginning().position(of: 0x0A) != nil { return nil }
         try buffer.fill(upTo: start + limit + 1)
         let bytes = beginning()
-        guard buffer.count > start + limit, !isLine || bytes.position(of: 0x0A) == nil else { return false }
+        guard buffer.count > start + limit, !isLine || bytes.position(of: 0x0A) == nil else { return nil }
+        if let list = JSONList(inLongObject: buffer.window[slice: 0..<(start + limit)]) { return .jsonList(list) }
         var division = ObjectDivision(options.reader)
-        return division.enter(JSONMemberEnd(first: UInt8(ascii: "{"), isNamed: false), of: bytes) != nil
+        let entered = division.enter(JSONMemberEnd(first: UInt8(ascii: "{"), isNamed: false), of: bytes)
+        return entered == nil ? nil : .jsonSequence
     }
 }
 
@@ -313,7 +316,11 @@ private final class OpenInput {
             context = FrameContext(input: name, unit: .line, table: nil)
         case .jsonElements, .jsonSequence:
             let isArray = if case .jsonElements = framing { true } else { false }
-            framer = JSONFramer(limit: limit, entersArrays: isArray, reader: reader)
+            framer = JSONFramer(limit: limit, entersArrays: isArray, list: nil, reader: reader)
+            context = FrameContext(input: name, unit: .element, table: nil)
+        case .jsonList(let list):
+            buffer.consume(list.headerLength)
+            framer = JSONFramer(limit: limit, entersArrays: false, list: list, reader: reader)
             context = FrameContext(input: name, unit: .element, table: nil)
         case .dump(let dialect):
             framer = DumpFramer(

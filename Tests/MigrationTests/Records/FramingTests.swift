@@ -284,6 +284,65 @@ struct FramingTests {
         #expect(reading(texts).kinds == ["tooLarge"] && reading(texts, ["*"]).receipts.count == 12)
     }
 
+    @Test(
+        "an array in an object is read by its elements, if a known program writes it or the object is too long for a record"
+    )
+    func listInObject() {
+        let rows = (1...12).map { "{\"user_id\":\"u\($0)\",\"receipt\":\"\(Made.receipt($0))\"}" }
+        let (lines, counts) = (rows.joined(separator: ",\n"), #""Count": 12,"ScannedCount":12,"ConsumedCapacity":null"#)
+        for (text, limit) in [
+            ("{\"RECORDS\":[\n\(lines)\n]}\n", InputLimits.recordSize), ("{\"RECORDS\":[\(lines)]}", 3_000),
+            ("\n{ \"Items\" : [\(rows.joined(separator: ","))],\(counts)}", InputLimits.recordSize),
+            ("{\n\"rows\":[\n\(lines)\n]\n}", 3_000), ("{\"rows\":[\(rows.joined(separator: ","))]}", 3_000),
+        ] {
+            for format in [InputFormat.auto, .json] {
+                let options = InputOptions(
+                    format: format, receiptColumns: ["receipt"], otherColumns: ["user_id"], maximumRecordSize: limit)
+                let reading = Reading(text, options: options)
+                #expect(reading.errors.isEmpty && reading.originals == rows, "\(text.prefix(40))")
+                #expect(reading.receipts == (1...12).map { Made.receipt($0) })
+                let users: [CarriedColumn.Value?] = (1...12).map { .text("u\($0)") }
+                #expect(reading.records.map { $0.carried("user_id") } == users)
+                #expect(reading.places.first == "input, element 1" && reading.places.last == "input, element 12")
+                let bytes = Array(text.utf8)
+                for (record, row) in zip(reading.records, rows) {
+                    #expect(bytes[record.place.byteOffset...].starts(with: row.utf8))
+                }
+            }
+        }
+        let wrong = Reading("{\"RECORDS\":[\(lines)]}", options: InputOptions(receiptColumns: ["recipt"]))
+        #expect(wrong.errors.map(\.code) == [.columnNotFound])
+    }
+
+    @Test(
+        "an array in an object loses nothing: other members, a cut, a long element, and what follows")
+    func restOfList() {
+        let rows = (1...4).map { "{\"n\":\($0),\"receipt\":\"\(Made.receipt($0))\"}" }
+        let list = rows.joined(separator: ",")
+        // It may be one record of the caller.
+        for text in [
+            "{\"Items\":[\(list)],\"user_id\":\"u1\"}", "{\"user_id\":\"u1\",\"Items\":[\(list)]}",
+            "{\"rows\":[\(list)]}",
+        ] {
+            #expect(Reading(text).originals == [text])
+        }
+        #expect(reading("{\"latest_receipt_info\":[\(list)]}").kinds == ["tooLarge"])
+        #expect(reading("{\"rows\":[\(list),1]}").kinds.prefix(4) == ["receipt", "receipt", "receipt", "receipt"])
+        // The output of a scan is only a part.
+        let part = Reading("{\"Items\":[\(list)],\"Count\":4,\"LastEvaluatedKey\":{\"id\":{\"S\":\"x\"}}}")
+        #expect(part.records.count == 5 && part.originals.last == "{\"LastEvaluatedKey\":{\"id\":{\"S\":\"x\"}}}")
+        #expect(part.places.last == "input, element 5" && part.records.last?.length == part.originals.last?.utf8.count)
+        for cut in ["{\"RECORDS\":[\(list)", "{\"RECORDS\":[\(list)]"] {
+            #expect(Reading(cut).kinds == ["receipt", "receipt", "receipt", "receipt", "truncatedInput"])
+        }
+        let long = "{\"bio\":\"\(String(repeating: "y", count: 4_000))\"}"
+        let between = reading("{\"RECORDS\":[\(rows[0]),\(long),\(rows[1])]}")
+        #expect(between.kinds == ["receipt", "tooLarge", "receipt"])
+        let followed = reading("{\"rows\":[\(list)]}\n{\"receipt\":\"\(a)\"}\nrest")
+        #expect(followed.receipts == (1...4).map { Made.receipt($0) } + [a, "-"])
+        #expect(followed.originals.last == "rest")
+    }
+
     @Test("a member that is too long costs itself, and other members are records of their own")
     func longMembers() {
         let long = "\"u0\":{\"bio\":\"\(String(repeating: "y", count: 4_000))\"}"
