@@ -75,17 +75,18 @@ struct QuarantineLine {
     /// The quarantined records for a retry, with the places where they were first read: one, or the rows that were read as one.
     /// - Parameters:
     ///   - reader: reads the records again.
-    ///   - table: the dialect that the caller states. Only a row that was refused for its form is read in it. Any other row
-    ///     fits its own dialect, and could have other values in another one.
+    ///   - table: the dialect that the caller states. Only a row that was refused for its form or its JSON is read in it. Any other
+    ///     row fits its own dialect, and could have other values in another one.
     ///   - limit: as for ``record(_:rereadingUpTo:)``.
     func records(_ reader: RecordReader, table: TableOptions, rereadingUpTo limit: Int) -> [InputRecord] {
         rows(statedBy: table, reader) ?? [record(reader, rereadingUpTo: limit)]
     }
 
-    /// The rows of a line that was refused for its form. Nil if the line is another one, or if one of its rows would be refused
-    /// again. The line then stays as it is.
+    /// The rows of a line that was refused for its form or its JSON. Nil if the line is another one, or if one of its rows would be
+    /// refused again. The line then stays as it is.
     private func rows(statedBy options: TableOptions, _ reader: RecordReader) -> [InputRecord]? {
-        guard InputProblem.Code(rawValue: object["reason"]?.string ?? "")?.isAboutForm == true, path.isEmpty,
+        guard let reason = InputProblem.Code(rawValue: object["reason"]?.string ?? ""),
+            reason.isAboutForm || reason == .invalidJSON, path.isEmpty,
             length == original.count, let table = TableLayout(quarantined: object["table"]),
             let (stated, rows) = original.withUnsafeBufferPointer({ table.rows(in: $0, statedBy: options) })
         else { return nil }
@@ -99,7 +100,7 @@ struct QuarantineLine {
         }
         let isRefused = records.contains { record in
             guard case .unrecognized(let problem) = record.payload else { return false }
-            return problem.code.isAboutForm
+            return problem.code.isAboutForm || problem.code == reason
         }
         return isRefused ? nil : records
     }

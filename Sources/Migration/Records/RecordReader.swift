@@ -473,7 +473,15 @@ struct RecordReader {
             let object = ObjectReader(reader: self, row: row, bytes: bytes, fields: fields, of: table)
             do throws(JSONReadingError) {
                 var envelope = EnvelopeReader(object: object)
-                return try envelope.read(only: receiptColumns)
+                var recognition = try envelope.read(only: receiptColumns)
+                guard case .unrecognized(let problem) = recognition.payload, problem.code == .invalidJSON,
+                    let other = table.dialectOfJSON(bytes, fields)
+                else { return recognition }
+                recognition.payload = .unrecognized(
+                    InputProblem(
+                        .invalidJSON,
+                        "\(problem.message) It is JSON in the table dialect \(other.rawValue) (--table-dialect)."))
+                return recognition
             } catch {
                 return Recognition(.unrecognized(InputProblem(error)))
             }

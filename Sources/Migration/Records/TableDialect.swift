@@ -16,7 +16,7 @@ public struct TableOptions: Hashable, Sendable {
         case postgresql
     }
 
-    /// Nil to detect it: RFC 4180, unless its rows do not fit and those of `mysql` do.
+    /// Nil to detect it: RFC 4180, unless its rows do not fit and those of `mysql` do, or its JSON is JSON only in `mysql`.
     public var dialect: Dialect?
     /// One ASCII character; nil to detect comma, semicolon, tab or vertical bar, or to read it from Excel's first line `sep=;`.
     public var delimiter: Unicode.Scalar?

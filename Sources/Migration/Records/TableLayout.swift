@@ -1,3 +1,4 @@
+import AppStoreModels
 import Purchases
 
 /// The layout of a table, detected before its first record is read.
@@ -115,6 +116,27 @@ extension TableLayout {
         stated = TableDialect(delimiter: delimiter, escape: stated.escape, quote: quote)
         guard options.dialect == .mysql, options.quote == nil, delimiter == 0x09 else { return stated }
         return Sample.unquoted(bytes, isWhole: true)?.dialect ?? stated
+    }
+
+    /// The other dialect in which a row has JSON that is damaged in its own one, because backslashes escape line feeds and quotes
+    /// in it. Nil if there is none.
+    func dialectOfJSON(_ row: Bytes, _ fields: [TableField]) -> TableOptions.Dialect? {
+        guard !dialect.hasBackslashes, !dialect.isInsert, row.position(of: UInt8(ascii: "\\")) != nil else {
+            return nil
+        }
+        let escaped = TableField.split(row, dialect.escaped(as: .mysql))
+        guard escaped.count == fields.count else { return nil }
+        let isFound = zip(fields, escaped).contains { Self.isJSON($1, in: row) && !Self.isJSON($0, in: row) }
+        return isFound ? .mysql : nil
+    }
+
+    /// Whether the value of a field is a JSON object or array.
+    fileprivate static func isJSON(_ field: TableField, in row: Bytes) -> Bool {
+        let value = field.value(in: row)
+        guard let first = value.first(where: { !$0.isWhiteSpace }),
+            first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        else { return false }
+        return (try? JSONValue.parse(value)) != nil
     }
 
     /// The form of an id, a number or a date: `a-9` for `user-17`. Nil for another value, such as a word of a text.
@@ -253,7 +275,7 @@ struct TableDetector {
         {
             return escaped
         }
-        return plain
+        return plain.flatMap { $0.escapedJSON(isWhole: isWhole, quote: quote) } ?? plain
     }
 
     /// Excel's first line `sep=;`, which names the delimiter.
@@ -377,6 +399,42 @@ private struct Sample {
         let dialect = TableDialect(delimiter: 0x09, escape: .mysql, quote: TableDialect.noQuote)
         let sample = Sample(head, dialect, isWhole: isWhole)
         return sample.rows.isEmpty || sample.hasEnclosedColumn ? nil : sample
+    }
+
+    /// The same rows with backslash escapes and without quotes, as MySQL and PostgreSQL write them with tabs, if JSON shows that they
+    /// are escapes: some values are JSON only with them, and none is JSON only without. Rows with such JSON can fit both ways.
+    func escapedJSON(isWhole: Bool, quote: UInt8) -> Sample? {
+        guard dialect.delimiter == 0x09, quote == TableDialect.doubleQuote,
+            head.position(of: UInt8(ascii: "\\")) != nil,
+            let escaped = Self.unquoted(head, isWhole: isWhole), escaped.isEven || escaped.isNearlyRegular,
+            escaped.hasOnlyWrittenEscapes, json.isStrictSubset(of: escaped.json)
+        else { return nil }
+        return escaped
+    }
+
+    /// The positions of the values that are JSON objects or arrays.
+    private var json: Set<Int> {
+        var positions: Set<Int> = []
+        for (row, fields) in rows {
+            for field in fields where TableLayout.isJSON(field, in: head[slice: row]) {
+                positions.insert(row.lowerBound + field.range.lowerBound)
+            }
+        }
+        return positions
+    }
+
+    /// Whether each backslash begins an escape that MySQL and PostgreSQL write. Other backslashes are parts of values.
+    private var hasOnlyWrittenEscapes: Bool {
+        rows.allSatisfy { row, _ in
+            let text = head[slice: row]
+            var index = 0
+            while let found = text.position(of: UInt8(ascii: "\\"), from: index) {
+                // The row does not contain a line feed that is escaped at its end.
+                guard found + 1 == text.count || "\\bfnrtv0ZN\t\n".utf8.contains(text[found + 1]) else { return false }
+                index = found + 2
+            }
+            return true
+        }
     }
 
     var width: Int { rows.first?.fields.count ?? 0 }

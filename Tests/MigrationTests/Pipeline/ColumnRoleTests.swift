@@ -468,6 +468,23 @@ struct ColumnRoleTests {
         #expect(line?["table"]?["dialect"] == nil)
     }
 
+    @Test("A retry with a dialect reads rows whose JSON is JSON only in it; one that is damaged in it too stays")
+    func retryOfEscapedJSON() async throws {
+        let receipt = try Self.receipt()
+        let escaped = #"{\n"receipt":"\#(receipt)"}"#
+        let table = "konto\tpayload\nC:\\x\t\(receipt)\nk2\t\(escaped)\nk3\t\(escaped.dropLast())\n"
+        let (summary, files) = try await Self.migrated(
+            table, name: "table.tsv", try Self.migration(user: "konto"),
+            retry: try Self.migration(table: TableOptions(dialect: .mysql))
+        ) { store in
+            #expect(try await store.quarantine(after: nil, limit: 10).count == 2)
+        }
+        #expect(summary.records.migrated == 1 && summary.records.quarantinedByReason == ["invalidJSON": 1])
+        #expect(try Self.users(files).keys.sorted() == ["C:\\x", "k2"])
+        let line = try StoreMigrationTests.rows(files, "quarantine").first
+        #expect(line?["reason"]?.string == "invalidJSON" && line?["table"]?["dialect"] == nil)
+    }
+
     @Test("A retry without options refuses a row with an open quote for the same reason, and its line stays")
     func retryOfOpenQuote() async throws {
         let receipt = try Self.receipt()

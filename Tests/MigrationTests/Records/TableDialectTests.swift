@@ -71,6 +71,27 @@ struct TableDialectTests {
         #expect(path.records[0].carried("path") == .text("C:\\new"))
     }
 
+    @Test("JSON that only escapes make JSON shows the dialect of a table with tabs, also if its rows fit without them")
+    func detectionByJSON() {
+        func json(_ receipt: String) -> String {
+            #"{\n  "receipt": "\#(receipt)",\n  "memo": "say \\"hi\\""\n}"#
+        }
+        let reading = Reading("id\tdata\tnote\nu1\t\(json(a))\t\"x\"\nu2\t\(json(b))\ta\\tb\nu3\t\\N\t\\N\n")
+        #expect(reading.errors.isEmpty && reading.receipts == [a, b, "-"])
+        #expect(reading.records[0].carried("data.memo") == .text("say \"hi\""))
+        #expect(reading.records[0].carried("note") == .text("\"x\""))
+        #expect(reading.records[1].carried("note") == .text("a\tb"))
+        // JSON with backslashes of its own, which escapes would damage.
+        let own = Reading("id\tdata\tnote\nu1\t{\"receipt\":\"\(a)\",\"memo\":\"say \\\"hi\\\"\"}\tC:\\new\n")
+        #expect(own.receipts == [a] && own.records.first?.carried("note") == .text("C:\\new"))
+        // A backslash that neither MySQL nor PostgreSQL writes is a part of its value. The damaged row names the dialect.
+        let mixed = Reading("user_id\tpayload\nSHOP\\xi\t\(a)\nu2\t\(json(b))\n")
+        #expect(mixed.kinds == ["receipt", "invalidJSON"])
+        #expect(mixed.records.first?.carried("user_id") == .text("SHOP\\xi"))
+        guard case .unrecognized(let problem)? = mixed.records.last?.payload else { return }
+        #expect(problem.message.hasSuffix("It is JSON in the table dialect mysql (--table-dialect)."))
+    }
+
     @Test(
         "A quote after a backslash shows the dialect of MySQL, also in one row; where it comes late, the row is quarantined"
     )
