@@ -98,10 +98,14 @@ struct FormatDetector {
         return nil
     }
 
-    /// A receipt's own bytes, a binary property list, UTF-16, or anything with NUL bytes.
+    /// A receipt's own bytes, a binary property list, UTF-16, or other bytes that are no text.
     private var isBinary: Bool {
-        StoredText.beginsSignedMessage(head) || head.begins(with: "bplist0")
-            || Bytes(rebasing: head.prefix(8192)).position(of: 0) != nil
+        if StoredText.beginsSignedMessage(head) || head.begins(with: "bplist0") { return true }
+        let beginning = Bytes(rebasing: head.prefix(8192))
+        guard beginning.position(of: 0) != nil else { return false }
+        // A table or a log can have NUL bytes in a few values. It has no other control characters than those of texts.
+        return beginning.count { $0 == 0 } * 100 > beginning.count
+            || beginning.contains { $0 < 0x20 && !"\0\u{1}\u{8}\t\n\u{B}\u{C}\r\u{1A}\u{1B}".utf8.contains($0) }
     }
 
     // MARK: A wrong column

@@ -109,12 +109,12 @@ struct BatchBuilder {
     }
 
     mutating func append(_ oversize: OversizeRecord, number: Int, limit: Int) {
-        let (length, kept) = (oversize.length, oversize.excerpt.count)
-        var problem = InputProblem(.tooLarge, "The record has \(length) bytes; the limit is \(limit).")
-        if kept < length, let context = contexts.last {
-            problem = .tooLarge(length, kept: kept, at: context.place(number, byteOffset: oversize.byteOffset))
-        }
+        let length = oversize.length
         oversize.excerpt.withUnsafeBufferPointer {
+            var problem = InputProblem(.tooLarge, "The record has \(length) bytes; the limit is \(limit).")
+            if $0.count < length, let context = contexts.last {
+                problem = .tooLarge(length, kept: $0, at: context.place(number, byteOffset: oversize.byteOffset))
+            }
             append($0, length: oversize.length, number: number, byteOffset: oversize.byteOffset, problem: problem)
         }
     }

@@ -196,10 +196,13 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
     /// A record that is longer than the limit, of which only the beginning is kept.
     /// - Parameters:
     ///   - length: of the record, in bytes.
-    ///   - kept: the number of bytes that are kept.
+    ///   - kept: the bytes that are kept.
     ///   - place: where the record is in its input.
-    static func tooLarge(_ length: Int, kept: Int, at place: RecordPlace) -> InputProblem {
-        let beginning = "The record has \(length) bytes, more than the limit. Only its first \(kept) bytes are kept."
+    static func tooLarge(_ length: Int, kept: Bytes, at place: RecordPlace) -> InputProblem {
+        // To read more of it would not help.
+        if place.unit == .file, let problem = RecordReader.encodingProblem(of: kept) { return problem }
+        let beginning =
+            "The record has \(length) bytes, more than the limit. Only its first \(kept.count) bytes are kept."
         // The limit of a record is twice that of a receipt.
         let size = length / 2 + length % 2
         guard size <= InputLimits.maximumSizeOfOption else {

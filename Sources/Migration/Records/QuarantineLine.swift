@@ -211,7 +211,9 @@ struct QuarantineLine {
         _ reader: RecordReader, _ table: TableLayout?, of original: [UInt8], _ length: Int
     ) -> Recognition {
         if length > original.count {
-            return Recognition(.unrecognized(.tooLarge(length, kept: original.count, at: firstPlace)))
+            return original.withUnsafeBufferPointer {
+                Recognition(.unrecognized(.tooLarge(length, kept: $0, at: firstPlace)))
+            }
         }
         // These are about an input, and have no bytes of their own.
         for code in [InputProblem.Code.unreadable, .truncatedInput]

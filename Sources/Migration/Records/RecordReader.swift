@@ -225,7 +225,8 @@ struct RecordReader {
         return recognition.isRecognized || recognition.isUnmistakable ? recognition : nil
     }
 
-    private static func problem(of bytes: Bytes) -> InputProblem {
+    /// Why the first bytes of an input are no text: they are compressed, or UTF-16. Nil if neither is so.
+    static func encodingProblem(of bytes: Bytes) -> InputProblem? {
         let magic: [([UInt8], String)] = [
             ([0x1F, 0x8B], "gzip"), ([0x50, 0x4B, 0x03, 0x04], "zip"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd"),
             ([0x42, 0x5A, 0x68], "bzip2"), ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz"),
@@ -233,9 +234,18 @@ struct RecordReader {
         for (prefix, name) in magic where bytes.starts(with: prefix) {
             return InputProblem(.compressed, "This is compressed (\(name)); decompress it first.")
         }
-        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+        // Without a byte order mark, the zeros of ASCII characters show it.
+        let zeros = bytes.prefix(4).map { $0 == 0 }
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) || zeros == [true, false, true, false]
+            || zeros == [false, true, false, true]
+        {
             return InputProblem(.utf16, "This is UTF-16 text; convert it to UTF-8 first.")
         }
+        return nil
+    }
+
+    private static func problem(of bytes: Bytes) -> InputProblem {
+        if let problem = encodingProblem(of: bytes) { return problem }
         if StoredText.isNullWord(bytes) {
             return InputProblem(.empty, "The record contains no receipt.")
         }

@@ -398,6 +398,17 @@ struct FramingTests {
         }
     }
 
+    @Test("a NUL byte in a value makes neither a table nor NDJSON one binary record")
+    func nullsInText() {
+        let table = Reading("user_id,receipt\nu\0x,\(a)\nv,\(b)\n")
+        #expect(table.receipts == [a, b] && table.records.first?.carried("user_id") == .text("u\0x"))
+        let lines = Reading("{\"receipt\":\"\(a)\"}\n{\"receipt\":\"\0\(b)\"}\n{\"receipt\":\"\(c)\"}\n")
+        #expect(lines.kinds == ["receipt", "invalidJSON", "receipt"])
+        // Binary data has many of them, or other control characters.
+        #expect(Reading("user_id,receipt\n\0\0\0,\u{2}\n").records.count == 1)
+        #expect(Reading("id,receipt\n\0\u{2},\(a)\n").records.count == 1)
+    }
+
     @Test("batches are bounded by records and by bytes")
     func batches() throws {
         let many = RecordSource([.bytes(Array(String(repeating: "1\n", count: 1000).utf8), name: "x")])

@@ -1104,7 +1104,21 @@ struct PayloadTests {
         #expect(kind([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0]) == ["compressed"])
         #expect(kind([0x50, 0x4B, 0x03, 0x04, 0]) == ["compressed"])
         #expect(kind([0xFF, 0xFE, 0x7B, 0]) == ["utf16"])
+        #expect(kind([0x7B, 0, 0x22, 0]) == ["utf16"] && kind([0, 0x7B, 0, 0x22]) == ["utf16"])
         #expect(kind([0x80, 0x81, 0, 1]) == ["invalidUTF8"])
+    }
+
+    @Test("a compressed or UTF-16 file that is too long says so, because reading the rest would not help")
+    func longForeignFiles() {
+        let text = String(repeating: "{\"receipt\":1}\n", count: 10_000)
+        let utf16 = text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+        let zip = [0x50, 0x4B, 0x03, 0x04] + [UInt8](repeating: 0, count: 100_000)
+        for (bytes, kind) in [(utf16, "utf16"), ([0xFF, 0xFE] + utf16, "utf16"), (zip, "compressed")] {
+            let reading = Reading([.bytes(bytes, name: "x")], options: InputOptions(maximumRecordSize: 70_000))
+            #expect(reading.kinds == [kind])
+            #expect(reading.records.first?.length == bytes.count)
+            #expect(reading.records.first?.original.count == InputLimits.oversizeExcerpt)
+        }
     }
 
     @Test("a problem names the byte in the JSON")
