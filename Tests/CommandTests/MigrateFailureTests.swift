@@ -39,6 +39,23 @@ struct MigrateFailureTests {
         #expect(!FileManager.default.fileExists(atPath: folder.file("out")))
     }
 
+    @Test("The file of a database is an error before any work that says how to read it; beside others, it is reported")
+    func databaseFile() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("app.db", Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 4_096))
+        let advice = "app.db is a SQLite database. Read it with sqlite:PATH --query \"SELECT …\"."
+        for options in [["migrate", "--stream"], ["migrate", "--output", "out"], ["plan"]] {
+            let outcome = try await Command.run(options + ["app.db"], in: folder)
+            #expect(outcome.status == 2 && outcome.output.isEmpty, "\(outcome)")
+            #expect(outcome.error == "Error: \(advice)\n")
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.file("out")))
+        try folder.write("dump.ndjson", Forged.ndjson(1))
+        let both = try await folder.migrate("app.db", "dump.ndjson", "--output", "out")
+        #expect(both.status == 1 && both.error == "\(advice) It is quarantined, and the others are read.\n", "\(both)")
+        #expect(try folder.object("out/summary.json")["migrated"] as? Int == 1)
+    }
+
     @Test("A missing path among other inputs is reported and quarantined; the same command reads it later")
     func missingBesideOthers() async throws {
         let folder = try Folder.withRoot()

@@ -113,8 +113,8 @@ extension MigrationOptions {
         ((try? sources(inputs)) ?? []).compactMap { $0.error?.message }
     }
 
-    /// The inputs to read. Checks them first, so that a wrong name fails before hours of work. If other inputs can be read, an
-    /// unreadable one is quarantined by its name.
+    /// The inputs to read. Checks them first, so that a wrong name or the file of a database fails before hours of work. If other
+    /// inputs can be read, an unreadable one is quarantined by its name.
     func sources(_ inputs: [String]) throws(MigrationError) -> [Source] {
         do throws(InputError) {
             if let query {
@@ -167,11 +167,23 @@ extension MigrationOptions {
         guard case .path(let path) = argument else { return Source(arguments: [argument]) }
         do throws(InputError) {
             // A match that cannot be read is quarantined, as in a folder.
-            return Source(arguments: try paths(path).map { .path($0) })
+            let paths = try Self.paths(path)
+            return Source(arguments: paths.map { .path($0) }, error: paths == [path] ? databaseProblem(path) : nil)
         } catch {
             guard error.code == .notFound || error.systemError != nil else { throw error }
             return Source(arguments: [argument], error: error)
         }
+    }
+
+    /// Why the file of a database cannot be read. Nil for anything else: what it is shows when it is read.
+    private static func databaseProblem(_ path: String) -> InputError? {
+        guard (try? SystemCalls.status(path))?.kind == .file, let file = try? FileStream(path: path, name: path) else {
+            return nil
+        }
+        var head = [UInt8](repeating: 0, count: 16)
+        guard let count = try? head.withUnsafeMutableBytes({ try file.read(into: $0) }) else { return nil }
+        let advice = head.prefix(count).withUnsafeBufferPointer { FormatDetector.databaseAdvice($0, of: path) }
+        return advice.map { InputError(code: .unreadable, input: path, message: $0) }
     }
 
     /// The path, or the matches of a pattern.

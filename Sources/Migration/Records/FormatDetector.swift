@@ -85,7 +85,10 @@ struct FormatDetector {
     }
 
     /// Why the file of a database cannot be read as records, and what to do; nil for other inputs.
-    var databaseAdvice: String? {
+    /// - Parameters:
+    ///   - head: the first bytes of the input.
+    ///   - input: the name of the input.
+    static func databaseAdvice(_ head: Bytes, of input: String) -> String? {
         if head.begins(with: "SQLite format 3\u{0}") {
             return "\(input) is a SQLite database. Read it with sqlite:PATH --query \"SELECT …\"."
         }

@@ -252,7 +252,7 @@ package final class RecordSource {
         var contentName = name
         if let suffix = compression?.rawValue, name.hasSuffix(suffix) { contentName.removeLast(suffix.count) }
         let detector = FormatDetector(input: contentName, options: options, head: head, isWhole: isWhole)
-        if let advice = detector.databaseAdvice {
+        if let advice = FormatDetector.databaseAdvice(head, of: contentName) {
             throw InputError(code: .unreadable, input: name, message: advice)
         }
         if options.format != .file, detector.endsLinesWithCarriageReturns { buffer.replaceCarriageReturns() }
