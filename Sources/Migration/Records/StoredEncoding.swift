@@ -16,6 +16,8 @@ enum StoredEncoding {
             } else {
                 self = .part(body)
             }
+        } else if let body = Self.bytesLiteralBody(text) {
+            self = .part(body)
         } else if let decoded = Self.decodedHex(text) ?? Self.formObject(text) ?? Self.percentDecoded(text)
             ?? Self.innerBase64(text)
         {
@@ -54,6 +56,16 @@ enum StoredEncoding {
             text.begins(with: ";base64", at: comma - 7)
         else { return nil }
         return (comma + 1)..<text.count
+    }
+
+    /// The base64 or JWS in `b'MII…'`, which is what Python makes of bytes that are stored as a text.
+    private static func bytesLiteralBody(_ text: Bytes) -> Range<Int>? {
+        guard text.count > 3, text[0] == UInt8(ascii: "b"), let quote = text.last, text[1] == quote,
+            quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"")
+        else { return nil }
+        let range = 2..<(text.count - 1)
+        let body = text[slice: range]
+        return StoredText.beginsBase64Receipt(body) || StoredText.isJWS(body) ? range : nil
     }
 
     /// Base64 in which some characters are percent-encoded (RFC 3986, 2.1).
@@ -165,7 +177,8 @@ enum StoredEncoding {
     private static let hexBytes = 16
 
     /// The bytes that `\x3082…` (PostgreSQL), `0x3082…` or `X'3082…'` (MySQL) spell, or plain hexadecimal that begins as a
-    /// signed message does. White space and colons between the digits are skipped. Nil for anything else.
+    /// signed message does, also in angle brackets (the description of an NSData). White space and colons between the digits
+    /// are skipped. Nil for anything else.
     static func decodedHex(_ text: Bytes) -> [UInt8]? {
         var digits = text
         var isStated = true
@@ -175,7 +188,9 @@ enum StoredEncoding {
             digits = text[slice: 2..<(text.count - 1)]
         } else {
             isStated = false
-            guard text.begins(with: "30") else { return nil }
+            let isDescription = text.first == UInt8(ascii: "<") && text.last == UInt8(ascii: ">")
+            if isDescription, text.count > 2 { digits = text[slice: 1..<(text.count - 1)] }
+            guard digits.begins(with: "30") else { return nil }
         }
         guard digits.count >= hexBytes * 2, let decoded = bytes(ofHex: digits), decoded.count >= hexBytes else {
             return nil

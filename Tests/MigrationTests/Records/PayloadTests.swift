@@ -48,7 +48,18 @@ struct PayloadTests {
         }
     }
 
-    @Test("hexadecimal as databases print it is decoded")
+    @Test("bytes as Python prints them are what is in the quotes")
+    func bytesLiteral() throws {
+        for content in [Made.receipt(), Made.jws] {
+            for text in ["b'\(content)'", "b\"\(content)\""] {
+                #expect(try one(text).payload.receiptText == content)
+                #expect(try one("{\"receipt\":\(quoted(text))}").payload.receiptText == content)
+            }
+        }
+        #expect(try one("b'not a receipt'").payload.kind == "unknownForm")
+    }
+
+    @Test("hexadecimal as databases and NSData print it is decoded")
     func hexadecimal() throws {
         let pairs = Made.der().map {
             String($0, radix: 16).count == 1 ? "0" + String($0, radix: 16) : String($0, radix: 16)
@@ -57,7 +68,7 @@ struct PayloadTests {
         for text in [
             "\\x" + hex, "0x" + hex, "0X" + hex, hex, hex.uppercased(), "X'\(hex)'", "x'\(hex)'",
             pairs.joined(separator: " "), pairs.joined(separator: ":"), Made.wrapped(hex, at: 60),
-            Made.wrapped(pairs.joined(separator: ":"), at: 45),
+            Made.wrapped(pairs.joined(separator: ":"), at: 45), "<\(Made.wrapped(hex, at: 8, lineEnd: " "))>",
         ] {
             let expected = InputPayload.receipt(Made.der()[...])
             #expect(try one(text).payload == expected, "\(text.prefix(20))")
