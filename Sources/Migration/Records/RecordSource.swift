@@ -257,9 +257,9 @@ package final class RecordSource {
         }
         if options.format != .file, detector.endsLinesWithCarriageReturns { buffer.replaceCarriageReturns() }
         var framing = try detector.detect()
-        if let divided = try divided(buffer, framing) {
-            if case .jsonSequence = divided { statistics.dividedInputs += 1 }
-            framing = divided
+        if let parts = try divided(buffer, framing) {
+            if case .jsonSequence = parts { statistics.dividedInputs += 1 }
+            framing = parts
         }
         return OpenInput(
             name: name, buffer: buffer, framing: framing, limit: options.maximumRecordSize, reader: options.reader,
