@@ -53,10 +53,22 @@ struct RecordedObjectReader {
         switch value(key) {
         case nil: return nil
         case .bool(let flag)?: return flag
-        case .integer(0)?, .string("0")?, .string("false")?: return false
-        case .integer(1)?, .string("1")?, .string("true")?: return true
-        case .string?, .integer?, .number?: throw error(.badFlag, key)
+        case .integer(0)?, .string("0")?: return false
+        case .integer(1)?, .string("1")?: return true
+        case .string(let text)?:
+            guard let flag = Self.flag(written: text) else { throw error(.badFlag, key) }
+            return flag
+        case .integer?, .number?: throw error(.badFlag, key)
         default: throw error(.wrongType, key)
+        }
+    }
+
+    /// A word for a flag: Apple's, or `TRUE` and `t` of a spreadsheet or a database that stored it as a flag.
+    private static func flag(written text: String) -> Bool? {
+        switch text.lowercased() {
+        case "true", "t": true
+        case "false", "f": false
+        default: nil
         }
     }
 
@@ -64,8 +76,9 @@ struct RecordedObjectReader {
     func integerOrFlag(_ key: String) throws(RecordedReplyError) -> Int64? {
         switch value(key) {
         case .bool(let flag)?: return flag ? 1 : 0
-        case .string("true")?: return 1
-        case .string("false")?: return 0
+        case .string(let text)?:
+            if let flag = Self.flag(written: text) { return flag ? 1 : 0 }
+            return try integer(key)
         default: return try integer(key)
         }
     }

@@ -284,6 +284,23 @@ enum RecordedSupport {
         #expect(payload.quantity == 3 && payload.offerDiscountType == .freeTrial)
     }
 
+    @Test(arguments: ["true", "TRUE", "True", "t"], ["false", "FALSE", "False", "f"])
+    func aFlagIsReadAsDatabasesAndSpreadsheetsWriteIt(yes: String, no: String) throws {
+        let row = Support.row(
+            "1", "\"expires_date_ms\":\"3000\",\"is_trial_period\":\"\(yes)\",\"is_in_intro_offer_period\":\"\(no)\"")
+        let pending = [yes, no].map {
+            "{\"auto_renew_status\":\"\($0)\",\"product_id\":\"p\",\"original_transaction_id\":\"1\"}"
+        }
+        for (info, status) in zip(pending, [AutoRenewStatus.on, .off]) {
+            let mapped = try Support.map(
+                "{\"status\":0,\"latest_receipt_info\":[\(row)],\"pending_renewal_info\":[\(info)]}")
+            #expect(mapped.transactions.first?.payload.offerDiscountType == .freeTrial)
+            #expect(mapped.renewalInfos.map(\.payload.autoRenewStatus) == [status])
+        }
+        let paid = try Support.map("[\(Support.row("1", "\"is_trial_period\":\"\(no)\""))]")
+        #expect(paid.transactions.first?.payload.offerType == nil)
+    }
+
     @Test func aContradictedEnvironmentIsTheSandbox() throws {
         let mapped = try Support.map(
             "{\"environment\":\"PROD\",\"latest_receipt_info\":[\(Support.row("1000000059630000")),\(Support.row("250000287737863"))]}"
