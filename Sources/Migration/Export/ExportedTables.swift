@@ -138,8 +138,8 @@ package enum ExportedTables {
         let stated: Columns = ids + product + more + legacy
         let columns: Columns = stated + evidence { $0.stored.origins } + provenance
         // The date of the payload is that of one document; asOf is that of the newest.
-        let fields: FieldSet<TransactionField> = fields(of: columns, and: "signedDate")
-        return columns + [.json("more") { $0.payload.membersWithoutColumn(fields) }]
+        let known: FieldSet<TransactionField> = fields(of: columns, and: "signedDate")
+        return columns + [.json("more") { $0.payload.membersWithoutColumn(known) }]
     }()
 
     // MARK: Conclusions at the date of the export
@@ -229,11 +229,11 @@ package enum ExportedTables {
             .integer("renewalQuantity") { $0.payload.renewalQuantity },
         ]
         let columns: [Column<StoredRenewalInfo>] = stated + evidence { $0.origins }
-        let fields: FieldSet<RenewalInfoField> = fields(of: columns, and: "signedDate")
+        let known: FieldSet<RenewalInfoField> = fields(of: columns, and: "signedDate")
         return table(
             of: StoredRenewalInfo.self, "renewal_infos", key: .primary(inScope("originalTransactionId")),
             rows: { $0.customer.renewalInfos },
-            columns: columns + [.json("more") { $0.payload.membersWithoutColumn(fields) }])
+            columns: columns + [.json("more") { $0.payload.membersWithoutColumn(known) }])
     }()
 
     static let appTransactions: Table = {
@@ -258,11 +258,11 @@ package enum ExportedTables {
             .text("volumePurchaseOrganization") { $0.legacy.volumePurchaseOrganization },
         ]
         let columns: Columns = stated + legacy + evidence { $0.origins }
-        let fields: FieldSet<AppTransactionField> = fields(of: columns)
+        let known: FieldSet<AppTransactionField> = fields(of: columns)
         return table(
             of: StoredAppTransaction.self, "app_transactions", key: .primary(["customer"]),
             added: Set(legacy.map(\.name)), rows: { [$0.customer.appTransaction].compactMap(\.self) },
-            columns: columns + [.json("more") { $0.payload.membersWithoutColumn(fields) }])
+            columns: columns + [.json("more") { $0.payload.membersWithoutColumn(known) }])
     }()
 
     // MARK: Customers
