@@ -128,7 +128,7 @@ struct StoreLookUp: LookUpAnswers {
     private static func transactions(_ customer: Customer, _ catalog: ProductCatalog?) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginArray()
-        for payload in customer.payloadsWithTypes(from: catalog) { payload.write(to: &writer) }
+        for payload in customer.payloadsWithTypes(from: catalog) { writer.model(payload) }
         writer.endArray()
         return writer.finish()
     }
