@@ -52,6 +52,7 @@ extension SandboxEngine {
             $0.payload.revocationType = nil
             $0.payload.revocationPercentage = nil
             $0.refundRevision = nil
+            if $0.upgradeDate != nil { $0.payload.isUpgraded = true }
         }
         let time = now
         let isCurrent = subscriptions[transaction.originalId].map { subscription in

@@ -189,12 +189,13 @@ extension SandboxEngine {
         shareSubscription(id)
     }
 
-    /// Ends a period because of an upgrade.
+    /// Ends a period because of an upgrade. A refunded transaction of the period stays refunded; if the refund is reversed, the
+    /// transaction is upgraded.
     mutating func upgrade(_ transactionId: String) {
         let date = now
         change(transactionId) {
-            $0.payload.isUpgraded = true
             $0.upgradeDate = date
+            if !$0.isRevoked { $0.payload.isUpgraded = true }
         }
     }
 

@@ -136,6 +136,24 @@ struct SeatTests {
         #expect(renewed.id != bought.id && renewed.id != added.id)
     }
 
+    @Test("An upgrade does not change a refunded transaction of its period; a reversal of the refund does")
+    func refundBeforeUpgrade() throws {
+        var shop = try Shop()
+        let bought = try shop.engine.buy(
+            SandboxOrder(customer: "ada", productId: Sold.basic, redemption: .withoutOffer, seats: 3), at: shop.now)
+        let added = try shop.engine.addSeats(2, to: bought.id, at: shop.now)
+        try shop.engine.refund(added.id, at: shop.now)
+        shop.pass(Shop.minute)
+        _ = try shop.engine.changePlan(bought.id, to: Sold.premium, at: shop.now)
+        #expect(try shop.engine.transaction(bought.id).payload.isUpgraded == true)
+        #expect(try shop.engine.transaction(added.id).payload.isUpgraded == nil)
+        #expect(try shop.engine.transaction(added.id).payload.revocationDate == shop.now - Shop.minute)
+        try shop.engine.reverseRefund(added.id, at: shop.now)
+        #expect(try shop.engine.transaction(added.id).payload.isUpgraded == true)
+        #expect(try shop.engine.transaction(added.id).payload.revocationDate == nil)
+        #expect(try shop.subscription(bought.id).productId == Sold.premium)
+    }
+
     @Test("A period with seats is revoked when each of its transactions is refunded, and back when one is")
     func refunds() throws {
         var shop = try Shop()
