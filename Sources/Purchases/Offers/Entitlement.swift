@@ -169,10 +169,14 @@ extension PurchaseHistory {
         let sets = CommonMarks.groups(count: subscriptions.count) { place in
             subscriptions[place].flatMap { GroupMark.all(of: $0.entry) }
         }
-        func leastProduct(_ places: [Int]) -> String {
-            places.flatMap { subscriptions[$0].map { $0.transaction.productId ?? "" } }.min() ?? ""
+        // Several sets can have purchases without a product id. Their subscriptions keep the order independent of the documents.
+        func order(_ places: [Int]) -> (String, String, Int) {
+            let names = places.flatMap { subscriptions[$0] }.map { span in
+                (span.transaction.productId ?? "", span.entry.subscriptionId ?? "", span.isShared ? 1 : 0)
+            }
+            return names.min { $0 < $1 } ?? ("", "", 0)
         }
-        return sets.map { (product: leastProduct($0), places: $0) }.sorted { $0.product < $1.product }
+        return sets.map { (order: order($0), places: $0) }.sorted { $0.order < $1.order }
             .map { set in set.places.map { subscriptions[$0] } }
     }
 

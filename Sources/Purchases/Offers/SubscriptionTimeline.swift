@@ -75,16 +75,16 @@ extension PurchaseHistory {
 }
 
 /// What only purchases of one subscription group have in common, also if no document names the group: a product is in one group
-/// forever, and a subscription stays in its group when its product changes.
+/// forever, and a subscription stays in its group when its product changes. Purchases without a product id can be of different
+/// products.
 enum GroupMark: Hashable {
     case product(String)
     /// An original transaction id.
     case subscription(String)
 
     static func all(of entry: PurchaseHistory.Entry) -> [GroupMark] {
-        let product = GroupMark.product(entry.transaction.productId ?? "")
-        guard let id = entry.subscriptionId else { return [product] }
-        return [product, .subscription(id)]
+        [entry.transaction.productId.map(GroupMark.product), entry.subscriptionId.map(GroupMark.subscription)]
+            .compactMap(\.self)
     }
 }
 

@@ -389,6 +389,32 @@ struct EntitlementTests {
         #expect(joined.map(\.subscriptions.count) == [3])
     }
 
+    @Test("Purchases without a product id connect no subscriptions of unknown groups")
+    func unknownProducts() {
+        func period(_ product: String?, _ id: String, _ from: Int64, _ to: Int64) -> JWSTransactionDecodedPayload {
+            Samples.period("", from, to, group: nil) {
+                $0.productId = product
+                $0.originalTransactionId = id
+                $0.transactionId = "\(id)\(from)"
+            }
+        }
+        let periods = [
+            period(nil, "1", 0, 1), period("b", "1", 1, 3), period(nil, "2", 0, 1), period("a", "2", 1, 3),
+            period(nil, "3", 0, 1),
+        ]
+        for transactions in [periods, Array(periods.reversed())] {
+            let found = Samples.history(transactions).entitlements(at: Samples.month(2))
+            #expect(found.map(\.originalTransactionId) == ["1", "2", "3"])
+            #expect(found.map(\.hasAccess) == [true, true, false])
+            #expect(found.map(\.productId) == ["b", "a", nil])
+        }
+        // Only the product of the current subscription has no introductory offer.
+        let history = Samples.history([
+            period(nil, "1", 0, 1), period("b", "1", 1, 3), period(nil, "2", 0, 1), period("a", "2", 1, 2),
+        ])
+        #expect(history.productsWithoutIntroductoryOffer(catalog: nil, at: Samples.month(2)) == ["b"])
+    }
+
     private func purchase(
         _ product: String, _ type: ProductType?, _ id: String, month: Int64 = 0,
         _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
