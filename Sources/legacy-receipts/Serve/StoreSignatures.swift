@@ -178,8 +178,7 @@ struct StoreSignatures {
         guard let key = credentials.first(where: { $0.bundleID == bundleId })?.key else {
             throw LookUpRefusal.notFound("The server has no App Store Server API key for \(bundleId).")
         }
-        return App(
-            bundleId: bundleId, key: key, catalog: endpoint.apps.first { $0.bundleId == bundleId }?.catalog)
+        return App(bundleId: bundleId, key: key, catalog: endpoint.catalog(ofApp: bundleId))
     }
 
     private func required(_ name: String, _ request: JSONMembers) throws -> String {

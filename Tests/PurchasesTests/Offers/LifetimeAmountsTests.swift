@@ -65,6 +65,51 @@ struct LifetimeAmountsTests {
         #expect(amounts.purchased == ["USD": 3_000] && amounts.refunded.isEmpty && amounts.refunds == 0)
     }
 
+    @Test("An assigned subscription does not count, also a period whose documents do not state the assignment")
+    func assignedPeriods() throws {
+        var legacy = LegacyTransactionFields()
+        legacy.cancellationDate = Samples.month(0) + Samples.day
+        let refunded = TransactionFact(
+            payload: Samples.period(0, 1) { $0.inAppOwnershipType = nil }, legacy: legacy,
+            origin: FactOrigin(source: .receipt, signedDate: Samples.month(2)))
+        for (ownership, refunds) in [(InAppOwnershipType.purchased, 1), (InAppOwnershipType.assigned, 0)] {
+            let renewal = TransactionFact(
+                payload: Samples.period(1, 2) { $0.inAppOwnershipType = ownership }, legacy: nil,
+                origin: FactOrigin(source: .appStoreServerAPI, signedDate: Samples.month(2)))
+            let scope = StoreScope(environment: .production, bundleId: "com.example.app")
+            let customer = try #require(
+                Customer(resolving: [FactSet(scope: scope, transactions: [refunded, renewal])]))
+            #expect(customer.lifetimeAmounts(catalog: nil).refunds == refunds)
+        }
+    }
+
+    @Test("The refunds and revocations of a report include the end of Family Sharing, and not refunded seats")
+    func refundsOfAReport() throws {
+        let payloads = [
+            Samples.period(0, 1) { $0.revocationDate = Samples.month(1) },
+            Samples.period(2, 3) {
+                $0.originalTransactionId = "shared"
+                $0.inAppOwnershipType = .familyShared
+                $0.revocationDate = Samples.month(3)
+                $0.revocationType = .familyRevoke
+            },
+            Samples.period(4, 5) {
+                $0.originalTransactionId = "team"
+                $0.quantity = 5
+                $0.multiSeatInfo = TransactionMultiSeatInfo { $0.revokedSeatQuantity = 2 }
+            },
+        ]
+        let facts = payloads.map { payload in
+            TransactionFact(
+                payload: payload, legacy: nil,
+                origin: FactOrigin(source: .appStoreServerAPI, signedDate: Samples.month(6)))
+        }
+        let scope = StoreScope(environment: .production, bundleId: "com.example.app")
+        let customer = try #require(Customer(resolving: [FactSet(scope: scope, transactions: facts)]))
+        #expect(Set(customer.revokedPurchases(catalog: nil).compactMap(\.transactionId)) == ["t0", "t2"])
+        #expect(customer.lifetimeAmounts(catalog: nil).refunds == 2)
+    }
+
     @Test(
         "The price of a transaction with seats is that of one seat; an assigned purchase was paid by another; no sum overflows"
     )
