@@ -281,12 +281,12 @@ extension SharedSession {
             db,
             """
             INSERT INTO ledger (scope_id, transaction_id, number, event, original_transaction_id)
-            VALUES (?1, ?2, 0, ?3, ?4) ON CONFLICT (scope_id, transaction_id, number) DO NOTHING
+            VALUES (?1, ?2, ?3, ?4, ?5)
             """)
         try all.forEachRow {
             let purchase = SQLPurchase(scopeId: $0.integer(0), original: $0.text(1))
-            for entry in try firstEntries(of: [purchase]) {
-                try insert.run(purchase.scopeId, entry.transaction.id, entry.event.rawValue, purchase.original)
+            for (transaction, number, event) in try dueEntries(of: [purchase]) {
+                try insert.run(purchase.scopeId, transaction.id, number, event.rawValue, purchase.original)
             }
         }
     }

@@ -39,7 +39,7 @@ enum LedgerFiller {
 
     static func fill(_ session: PostgreSQLSession) throws {
         try forEachPage(of: listAll, session) { page in
-            _ = try session.appendNumbered(try session.firstEntries(of: page.map(\.purchase)))
+            _ = try session.appendNumbered(try session.dueEntries(of: page.map(\.purchase)))
         }
     }
 

@@ -23,6 +23,13 @@ public struct LedgerHistory: Sendable {
         self.wasPurchased = wasPurchased
     }
 
+    /// The history after another entry.
+    init(after history: LedgerHistory?, _ entry: DueEntry) {
+        number = entry.number
+        event = entry.event
+        wasPurchased = history?.wasPurchased == true || entry.event == .purchased
+    }
+
     /// Whether the customer has the content, according to the ledger.
     package var isGranted: Bool { event.isGrant }
 }

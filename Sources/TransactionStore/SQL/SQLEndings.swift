@@ -123,6 +123,7 @@ extension SQLSession {
         let histories = Dictionary(uniqueKeysWithValues: purchases.enumerated().map { ($1, found[$0] ?? [:]) })
         var next: [(term: SQLTransaction, date: Int64)] = []
         var entries: [SQLEntry] = []
+        var new = SQLNewEvents()
         let answers = try self.customers(with: customers.compactMap { $0.first?.purchase }, in: look.scope)
         for (terms, answer) in zip(customers, answers) {
             switch answer {
@@ -131,12 +132,15 @@ extension SQLSession {
                     terms.map { ($0.id, $0.purchase) }, uniquingKeysWith: { first, _ in first })
                 var history: [String: [LedgerEntry.Event]] = [:]
                 for purchase in owners.values { history.merge(histories[purchase] ?? [:]) { first, _ in first } }
+                history = new.following(history, in: look.scopeId)
                 let ended = customer.map {
                     EndedTerms(of: Array(owners.keys), in: $0, catalogs: catalogs, at: dates, history: history)
                 }
-                for entry in ended?.entries ?? [] {
-                    if let purchase = owners[entry.transactionId] { entries.append(SQLEntry(entry, of: purchase)) }
+                let due = (ended?.entries ?? []).compactMap { entry in
+                    owners[entry.transactionId].map { SQLEntry(entry, of: $0) }
                 }
+                new.add(due)
+                entries += due
                 for term in terms {
                     next.append((term, ended?.nextDates[term.id] ?? LedgerEndings.whenChanged))
                 }

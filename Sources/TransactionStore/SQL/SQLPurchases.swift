@@ -81,6 +81,30 @@ package struct SQLEntry: Sendable {
     }
 }
 
+/// The events of entries that are not in the ledger yet. Documents may state a transaction under two original ids, and the entries
+/// about one of its purchases are part of the history of the other one.
+struct SQLNewEvents {
+    private var events: [Int64: [String: [LedgerEntry.Event]]] = [:]
+
+    mutating func add(_ entries: [SQLEntry]) {
+        for entry in entries {
+            events[entry.purchase.scopeId, default: [:]][entry.transactionId, default: []].append(entry.event)
+        }
+    }
+
+    /// The history of a purchase's transactions, after the new events of the same transactions.
+    func following(
+        _ history: [String: [LedgerEntry.Event]], in scopeId: Int64
+    ) -> [String: [LedgerEntry.Event]] {
+        guard let new = events[scopeId] else { return history }
+        var result = history
+        for (id, known) in history {
+            if let more = new[id] { result[id] = known + more }
+        }
+        return result
+    }
+}
+
 /// Reads and writes the rows of purchases: of one or more of them at once, so that a server needs few statements.
 ///
 /// A result has a value for the place of each purchase that has rows.
@@ -150,11 +174,15 @@ extension SQLPurchaseRows {
         guard !asked.isEmpty else { return }
         let events = try events(of: asked.map { purchases[$0].purchase })
         var entries: [SQLEntry] = []
+        var new = SQLNewEvents()
         for (index, place) in asked.enumerated() {
             let (purchase, notified) = purchases[place]
             let due = RenewalEntries(
-                of: purchase.original, in: customers[place], notified: notified, history: events[index] ?? [:])
-            entries += due.entries.map { SQLEntry($0, of: purchase) }
+                of: purchase.original, in: customers[place], notified: notified,
+                history: new.following(events[index] ?? [:], in: purchase.scopeId)
+            ).entries.map { SQLEntry($0, of: purchase) }
+            new.add(due)
+            entries += due
         }
         try append(entries)
     }

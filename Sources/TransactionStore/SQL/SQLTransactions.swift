@@ -99,26 +99,28 @@ extension SQLPurchaseRows {
         return result.union(try dependent(asked).map { asked[$0].purchase })
     }
 
-    /// Appends the entries that are due for all transactions of purchases, also for those whose upgrade or revocation the others
-    /// prove or disprove.
     private func recordTogether(_ purchases: Set<SQLPurchase>) throws {
         guard !purchases.isEmpty else { return }
-        let known = try storedTransactions(
-            of: purchases.sorted { ($0.id, $0.original) < ($1.id, $1.original) })
-        let histories = try histories(of: known.map { $0.key })
-        var entries: [SQLNumberedEntry] = []
-        for (place, each) in known.enumerated() {
-            guard let due = DueEntry(after: histories[place], for: each.transaction) else { continue }
-            entries.append((each.key, due.number, due.event))
-        }
-        _ = try appendNumbered(entries)
+        let sorted = purchases.sorted { ($0.id, $0.original) < ($1.id, $1.original) }
+        _ = try appendNumbered(try dueEntries(of: sorted))
     }
 
-    /// The entries for purchases in a ledger that has none about them.
-    package func firstEntries(of purchases: [SQLPurchase]) throws -> [SQLNumberedEntry] {
-        try storedTransactions(of: purchases).compactMap { each -> SQLNumberedEntry? in
-            each.transaction.deliveryState.map { (each.key, 0, $0) }
+    /// The entries that are due for all transactions of purchases, also for those whose upgrade or revocation the others
+    /// prove or disprove.
+    package func dueEntries(of purchases: [SQLPurchase]) throws -> [SQLNumberedEntry] {
+        let known = try storedTransactions(of: purchases)
+        let histories = try histories(of: known.map { $0.key })
+        // Documents may state a transaction under two original ids. Its second entry follows the first one.
+        var latest: [Int64: [String: LedgerHistory]] = [:]
+        var entries: [SQLNumberedEntry] = []
+        for (place, each) in known.enumerated() {
+            let (scopeId, id) = (each.key.purchase.scopeId, each.key.id)
+            let history = latest[scopeId]?[id] ?? histories[place]
+            guard let due = DueEntry(after: history, for: each.transaction) else { continue }
+            latest[scopeId, default: [:]][id] = LedgerHistory(after: history, due)
+            entries.append((each.key, due.number, due.event))
         }
+        return entries
     }
 
     /// The transactions of purchases, those of each purchase from the oldest on.

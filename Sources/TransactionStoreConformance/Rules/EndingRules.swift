@@ -185,6 +185,10 @@ extension StoreConformance {
             _ = try await store.recordAllEndings(by: date(29) - 60_000)
             try await expect(changes(store, after: 31), equals: ended)
         },
+        afterFirstLook("a period under two original ids ends once") { store in
+            _ = try await changes(store, after: 30, Samples.set(period("7", of: "1"), period("7", of: "2")))
+            try await expect(store.text, equals: "7 purchased, 7 endedByTime")
+        },
         StoreRule(opened: "a purchase that ended before the first look adds no entry, whenever its document arrives") {
             store in
             try await expect(changes(store, after: 40, Samples.set(period("1"))), equals: "1 started - active")

@@ -343,6 +343,17 @@ extension StoreConformance {
             try await store.add(Samples.fact("8", original: "1"), Samples.fact("8", original: "2"))
             try await expect(store.text, equals: "7 purchased, 8 purchased")
         },
+        StoreRule(opened: "a transaction id under two original ids, revoked under one, is purchased and revoked") {
+            store in
+            // The products differ, so that the transactions of the first purchase are examined together.
+            try await store.add(
+                Samples.fact("7", original: "1"), Samples.fact("8", original: "1", product: "other"),
+                Samples.fact("7", original: "2", source: .notificationV2, at: Samples.june + 1) {
+                    $0.revocationDate = Samples.june
+                })
+            try await expect(
+                LedgerAudit.text(LedgerAudit.check(store)), equals: "7 purchased, 8 purchased, 7 revoked")
+        },
         StoreRule(opened: "the same transaction id in another app or environment is another purchase") { store in
             _ = try await store.apply([
                 Samples.set(Samples.fact("1")), Samples.set(Samples.fact("1"), scope: Samples.sandbox),

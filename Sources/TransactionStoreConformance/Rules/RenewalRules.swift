@@ -101,6 +101,25 @@ extension StoreConformance {
                 LedgerAudit.changes(LedgerAudit.check(store)),
                 equals: "1 started - active, 1 billingFailed active inBillingRetry")
         },
+        StoreRule(opened: "a failed renewal of a period under two original ids has one entry") { store in
+            func answer(_ day: Int64, _ configure: (inout JWSRenewalInfoDecodedPayload) -> Void) -> FactSet {
+                func period(_ original: String) -> TransactionFact {
+                    Samples.fact("7", original: original, source: .appStoreServerAPI, at: date(day)) {
+                        $0.type = .autoRenewableSubscription
+                        $0.purchaseDate = date(0)
+                        $0.expiresDate = date(30)
+                    }
+                }
+                return Samples.set(
+                    period("1"), period("2"),
+                    renewals: ["1", "2"].map {
+                        Samples.renewal($0, source: .appStoreServerAPI, at: date(day), configure)
+                    })
+            }
+            try await store.add(answer(1) { _ in }, answer(31, unpaid))
+            try await expect(
+                LedgerAudit.text(LedgerAudit.check(store)), equals: "7 purchased, 7 billingFailed")
+        },
         StoreRule(opened: "a price increase in an answer has one entry, also when the next period still states it") {
             store in
             try await store.add(

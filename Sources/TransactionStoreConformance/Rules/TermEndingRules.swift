@@ -162,6 +162,18 @@ extension StoreConformance {
             let earlier = season("2", day: 0, of: customer, product: "unknown")
             try await expect(changes(store, after: 30, earlier), equals: later)
         },
+        afterFirstLook("a term that documents state under the original ids of two customers ends once") { store in
+            for original in ["1", "2"] {
+                try await store.add(
+                    Samples.fact("7", original: original, product: "season", source: .notificationV2, at: date(0)) {
+                        $0.type = .nonRenewingSubscription
+                        $0.purchaseDate = date(1)
+                        $0.originalPurchaseDate = date(1)
+                    })
+            }
+            _ = try await changes(store, after: 31)
+            try await expect(store.text, equals: "900 purchased, 7 purchased, 7 endedByTime")
+        },
         afterFirstLook("programs that know no length of a term leave its end to one that does") { store in
             let other = StoreScope(environment: .sandbox, bundleId: "other")
             _ = try await store.apply([season("1", day: 1), moved(season("2", day: 1), to: other)])

@@ -311,6 +311,24 @@ struct SQLiteUpgradeTests {
         try await again.close()
     }
 
+    @Test("An upgraded file of schema 1 has the states of a transaction under both of its original ids in the ledger")
+    func transactionUnderTwoOriginalIds() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        try await makeFile(
+            path,
+            and: """
+                INSERT INTO transactions
+                    (scope_id, original_transaction_id, transaction_id, kind, source, signed_date, payload, legacy)
+                VALUES (1, '4', '1', 2, 4, 3000,
+                    CAST('{"originalTransactionId":"4","transactionId":"1","revocationDate":1500}' AS BLOB), x'');
+                """)
+        let store = try SQLiteTransactionStore.open(path: path)
+        let entries = try await LedgerAudit.check(store).filter { $0.transactionId == "1" }
+        #expect(LedgerAudit.text(entries) == "1 purchased, 1 revoked")
+        try await store.close()
+    }
+
     @Test("An upgraded file contains the basis of terms: a refund moves later terms, and the upgrade adds no entry")
     func terms() async throws {
         let folder = try TemporaryFolder()
