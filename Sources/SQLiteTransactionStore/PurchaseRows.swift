@@ -52,30 +52,30 @@ extension SharedSession {
 
     // MARK: The ledger
 
+    /// Each payload contains its product.
+    private static let findDependent = """
+        SELECT 1 FROM transactions
+        WHERE scope_id = ?1 AND original_transaction_id = ?2
+            AND (instr(payload, ?3) = 0 OR \(FactWriter.revokes("transactions")))
+        LIMIT 1
+        """
+
     func dependent(_ purchases: [(purchase: SQLPurchase, product: [UInt8])]) throws -> [Int] {
-        // Each payload contains its product.
-        let find = try SQLStatement(
-            db,
-            """
-            SELECT 1 FROM transactions
-            WHERE scope_id = ?1 AND original_transaction_id = ?2
-                AND (instr(payload, ?3) = 0 OR \(FactWriter.revokes("transactions")))
-            LIMIT 1
-            """)
+        let find = try SQLStatement(db, Self.findDependent)
         return try purchases.indices.filter { place in
             let (purchase, product) = purchases[place]
             return try find.integer(purchase.scopeId, purchase.original, product) != nil
         }
     }
 
+    private static let findNotified = """
+        SELECT 1 FROM transactions
+        WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
+            AND kind = \(FactKind.notified.rawValue)
+        """
+
     func notified(_ transactions: [SQLTransaction]) throws -> [Int] {
-        let find = try SQLStatement(
-            db,
-            """
-            SELECT 1 FROM transactions
-            WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
-                AND kind = \(FactKind.notified.rawValue)
-            """)
+        let find = try SQLStatement(db, Self.findNotified)
         return try transactions.indices.filter { place in
             let purchase = transactions[place].purchase
             return try find.integer(purchase.scopeId, purchase.original, transactions[place].id) != nil
