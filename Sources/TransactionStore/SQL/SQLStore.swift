@@ -266,20 +266,21 @@ extension SQLStore {
     public func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] {
         let (key, limit) = (key ?? [], Int64(MigrationLimits.records(limit)))
         return try await reading { session in
-            // The databases know the size of a line without reading it, so lines beyond the page cost nothing.
-            let next = try session.run(
-                "SELECT key, length(line) FROM quarantine WHERE key > \(key) ORDER BY key LIMIT \(limit)"
-            ).rows
-            guard let first = next.first else { return [] }
-            var (end, bytes) = (try first.value(0), try first.integer(1))
-            for row in next.dropFirst() {
-                bytes += try row.integer(1)
-                guard bytes <= Int64(MigrationLimits.pageBytes) else { break }
-                end = try row.value(0)
-            }
-            return try session.rows(
-                "SELECT line FROM quarantine WHERE key > \(key) AND key <= \(end) ORDER BY key LIMIT \(limit)"
+            // The databases know the size of a line without reading it, so lines beyond the page cost nothing. It is one
+            // statement, because another program may release records meanwhile, and an empty page would be the end.
+            let page = try session.rows(
+                """
+                SELECT q.line FROM (
+                    SELECT key, row_number() OVER (ORDER BY key) AS place, sum(size) OVER (ORDER BY key) AS bytes
+                    FROM (
+                        SELECT key, length(line) AS size FROM quarantine WHERE key > \(key) ORDER BY key LIMIT \(limit)
+                    ) AS next
+                ) AS page \(sql: session.dialect.join) quarantine AS q ON q.key = page.key
+                WHERE page.place = 1 OR page.bytes <= \(Int64(MigrationLimits.pageBytes))
+                """
             ) { QuarantinedRecord(line: try $0.bytes(0)) }
+            // Not sorted by the database: SQLite would write the lines to a temporary file.
+            return page.sorted { $0.key.lexicographicallyPrecedes($1.key) }
         }
     }
 }

@@ -356,6 +356,30 @@ extension StoreConformance {
                 try expect(bytes > MigrationLimits.pageBytes)
             }
         },
+        StoreRule("a page of the quarantine has a record while one is left, beside a program that releases others") {
+            place in
+            let (reader, writer) = (try await place.open(), try await place.open())
+            let records = (0...200).map { record("line \($0)") }.sorted { isBefore($0.key, $1.key) }
+            _ = try await writer.apply(MigrationStep(quarantined: records))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for record in records.dropLast() {
+                        _ = try await writer.apply(MigrationStep(released: [record.key]))
+                    }
+                }
+                group.addTask {
+                    while true {
+                        try Task.checkCancellation()
+                        let page = try await reader.quarantine(after: nil, limit: 1)
+                        try expect(page.count, equals: 1)
+                        if page == records.suffix(1) { return }
+                    }
+                }
+                for try await _ in group {}
+            }
+            try await reader.close()
+            try await writer.close()
+        },
         StoreRule(opened: "released records leave the quarantine; one that is quarantined again in the step stays") {
             store in
             let records = (1...5).map { record("line \($0)") }
