@@ -197,6 +197,7 @@ struct RecordReader {
 
     /// A text that begins like JSON and is none. A line of a log can begin with a time in brackets, or with the JSON itself.
     private func notJSON(_ error: JSONReadingError, _ bytes: Bytes, depth: Int) -> Recognition {
+        if let problem = Self.encodingProblem(of: bytes) { return Recognition(.unrecognized(problem)) }
         if let first = bytes.first {
             var value = JSONValueEnd(first: first)
             // A value without an end may contain only a part of the stored value.

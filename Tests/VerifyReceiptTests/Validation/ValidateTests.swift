@@ -30,8 +30,11 @@ import VerifyReceipt
         let receipt = try appReceipt([month(2), nonConsumable])
         let answer = try await validatingEndpoint().ask(
             validation: validation(of: receipt), now: created.adding(days: 1).milliseconds)
-        #expect(answer.data?.keys == ["id", "latest_receipt", "transaction", "collection", "date"])
+        let keys = ["id", "latest_receipt", "transaction", "collection", "ineligible_for_intro_price", "date"]
+        #expect(answer.data?.keys == keys)
         #expect(answer.data?.text("id") == bundleId)
+        // The subscription is current, so its own product has no introductory offer, although its group is unknown.
+        #expect(answer.data?["ineligible_for_intro_price"]?.array?.compactMap(\.string) == [monthly])
         #expect(answer.data?.text("date") == "2024-03-16T10:20:30Z")
         // As `receipt` of the reply to the same receipt, and the type.
         let reply = try await testEndpoint().ask(body(receipt), now: created.adding(days: 1).milliseconds)
