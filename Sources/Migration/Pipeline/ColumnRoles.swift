@@ -110,7 +110,9 @@ public struct DocumentColumns: Sendable, Hashable {
         let whole = text.prefix { $0.isASCII && $0.isNumber }
         guard let number = Int64(whole) else { return nil }
         let rest = text[whole.endIndex...]
-        if number < 100_000_000_000, let fraction = Self.fraction(rest), fraction.rest.allSatisfy(\.isWhitespace) {
+        if number < 100_000_000_000, let fraction = RecordedDate.fraction(rest),
+            fraction.rest.allSatisfy(\.isWhitespace)
+        {
             return number * 1_000 + fraction.milliseconds
         }
         guard rest.allSatisfy(\.isWhitespace) else { return nil }
@@ -124,46 +126,16 @@ public struct DocumentColumns: Sendable, Hashable {
         }
     }
 
-    /// A point and the digits after it, of which three count; nil if the text begins otherwise.
-    private static func fraction(_ text: Substring) -> (milliseconds: Int64, rest: Substring)? {
-        guard text.first == "." else { return nil }
-        let digits = text.dropFirst().prefix { $0.isASCII && $0.isNumber }
-        let padded = digits.prefix(3).padding(toLength: 3, withPad: "0", startingAt: 0)
-        guard !digits.isEmpty, let milliseconds = Int64(padded) else { return nil }
-        return (milliseconds, text[digits.endIndex...])
-    }
-
-    /// A date as in ISO 8601. Databases write a blank for the T, fractions of a second, and time zones such as `+00` or ` UTC`; Apple
-    /// writes the names of two time zones.
+    /// A date as in ISO 8601, also with slashes, without seconds, or a day alone.
     private static func written(_ text: Substring) -> Int64? {
         let day = text.prefix(10).replacing("/", with: "-")
-        var rest = text.dropFirst(10)
-        guard !rest.isEmpty else { return instant("\(day)T00:00:00Z") }
-        guard rest.first == "T" || rest.first == " " else { return nil }
-        rest = rest.dropFirst()
-        var time = String(rest.prefix { $0.isASCII && ($0.isNumber || $0 == ":") })
-        rest = rest.dropFirst(time.count)
-        if time.count == 5 { time += ":00" }
-        var milliseconds: Int64 = 0
-        if let fraction = Self.fraction(rest) {
-            milliseconds = fraction.milliseconds
-            rest = fraction.rest
-        }
-        let zone = String(rest.filter { !$0.isWhitespace })
-        switch zone {
-        case "", "Z", "UTC", "GMT", "Etc/GMT", "Etc/UTC":
-            return instant("\(day)T\(time)Z").map { $0 + milliseconds }
-        case "America/Los_Angeles":
-            return instant("\(day)T\(time)Z").map { PacificTime.instant(local: $0) + milliseconds }
-        default:
-            guard zone.first == "+" || zone.first == "-" else { return nil }
-            return instant("\(day)T\(time)\(zone)\(zone.count == 3 ? ":00" : "")").map { $0 + milliseconds }
-        }
-    }
-
-    private static func instant(_ text: String) -> Int64? {
-        guard let date = try? Date(text, strategy: .iso8601) else { return nil }
-        return Int64(date.timeIntervalSince1970) * 1_000
+        let rest = text.dropFirst(10)
+        guard !rest.isEmpty else { return RecordedDate.text("\(day)T00:00:00Z")?.milliseconds }
+        let time = rest.dropFirst().prefix { $0.isASCII && ($0.isNumber || $0 == ":") }
+        let seconds = time.count == 5 ? ":00" : ""
+        return RecordedDate.text(
+            "\(day)\(rest[..<time.endIndex])\(seconds)\(rest[time.endIndex...])", assumesUTC: true)?
+            .milliseconds
     }
 }
 

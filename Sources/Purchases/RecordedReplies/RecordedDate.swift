@@ -1,10 +1,10 @@
 import AppStoreModels
 import Encodings
 
-/// A date of a recorded document, read from text (Reference.md V3.4).
+/// A date of a recorded document (Reference.md V3.4).
 package struct RecordedDate: Equatable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
-    let milliseconds: Int64
+    package let milliseconds: Int64
     /// Whether the local time occurs twice, when summer time ends; the earlier of the two is used.
     let isAmbiguous: Bool
 
@@ -15,20 +15,61 @@ package struct RecordedDate: Equatable {
     /// milliseconds, they would be dates of January and February 1970.
     package static let seconds: Range<Int64> = 230_000_000..<4_102_444_800
 
-    /// Reads `2020-07-22 17:39:08 Etc/GMT` and `2020-07-22 10:39:08 America/Los_Angeles`. Any white space separates the
-    /// parts, because stored copies are often reformatted.
-    static func text(_ text: String) -> RecordedDate? {
-        guard text.utf8.count <= 96 else { return nil }
-        let parts = text.split(whereSeparator: \.isWhitespace)
-        guard parts.count == 3, let day = numbers(parts[0], "-", [4, 2, 2]),
-            let time = numbers(parts[1], ":", [2, 2, 2]),
-            let milliseconds = utc(day, time)
-        else { return nil }
-        switch parts[2] {
-        case "Etc/GMT", "GMT", "UTC": return RecordedDate(milliseconds: milliseconds, isAmbiguous: false)
-        case "America/Los_Angeles": return losAngeles(milliseconds)
-        default: return nil
+    /// Reads Apple's `2020-07-22 17:39:08 Etc/GMT` and `2020-07-22 10:39:08 America/Los_Angeles`, and the time stamps of
+    /// databases: `2020-07-22T17:39:08.123Z`, `2020-07-22 17:39:08+00`. Any white space separates the parts, because stored
+    /// copies are often reformatted.
+    /// - Parameters:
+    ///   - text: the day, the time and the time zone.
+    ///   - assumesUTC: whether a text without a time zone is UTC. Otherwise it is no date: it can be hours away.
+    package static func text(_ text: String, assumesUTC: Bool = false) -> RecordedDate? {
+        guard let (clock, zone) = clock(text) else { return nil }
+        let date: RecordedDate?
+        switch zone {
+        case "Etc/GMT", "GMT", "UTC", "Etc/UTC", "Z": date = RecordedDate(milliseconds: clock, isAmbiguous: false)
+        case "America/Los_Angeles": date = losAngeles(clock)
+        case "": date = assumesUTC ? RecordedDate(milliseconds: clock, isAmbiguous: false) : nil
+        default: date = offset(zone).map { RecordedDate(milliseconds: clock - $0, isAmbiguous: false) }
         }
+        return date.flatMap { range.contains($0.milliseconds) ? $0 : nil }
+    }
+
+    /// Whether a text would be a date if it named a time zone.
+    static func lacksTimeZone(_ text: String) -> Bool { clock(text)?.zone.isEmpty == true }
+
+    /// What a clock showed, as if it were UTC, and the time zone after it, which can be empty.
+    private static func clock(_ text: String) -> (milliseconds: Int64, zone: Substring)? {
+        guard text.utf8.count <= 96 else { return nil }
+        let date = text.drop { $0.isWhitespace }
+        let rest = date.dropFirst(10)
+        guard let first = rest.first, first == "T" || first.isWhitespace else { return nil }
+        let time = rest.dropFirst().drop { $0.isWhitespace }
+        guard let day = numbers(date.prefix(10), "-", [4, 2, 2]), let hour = numbers(time.prefix(8), ":", [2, 2, 2]),
+            let seconds = utc(day, hour)
+        else { return nil }
+        let fraction = fraction(time.dropFirst(8))
+        let zone = (fraction?.rest ?? time.dropFirst(8)).split { $0.isWhitespace }
+        guard zone.count <= 1 else { return nil }
+        return (seconds + (fraction?.milliseconds ?? 0), zone.first ?? "")
+    }
+
+    /// A point and the digits after it, of which three count; nil if the text begins otherwise.
+    package static func fraction(_ text: Substring) -> (milliseconds: Int64, rest: Substring)? {
+        guard text.first == "." else { return nil }
+        let digits = text.dropFirst().prefix { $0.isASCII && $0.isNumber }
+        guard !digits.isEmpty, let milliseconds = Int64("\(digits)00".prefix(3)) else { return nil }
+        return (milliseconds, text[digits.endIndex...])
+    }
+
+    /// The milliseconds by which `+02:00`, `-0700` or `+00` is ahead of UTC. No time zone is more than 14 hours away.
+    private static func offset(_ zone: Substring) -> Int64? {
+        guard let sign = zone.first, sign == "+" || sign == "-" else { return nil }
+        let hours = zone.dropFirst().prefix(2)
+        let rest = zone.dropFirst(3)
+        let minutes: Substring = rest.isEmpty ? "00" : rest.first == ":" ? rest.dropFirst() : rest
+        guard let parts = numbers("\(hours):\(minutes)"[...], ":", [2, 2]), parts[1] < 60 else { return nil }
+        let total = parts[0] * 60 + parts[1]
+        guard total <= 14 * 60 else { return nil }
+        return (sign == "-" ? -total : total) * 60_000
     }
 
     private static func numbers(_ text: Substring, _ separator: Character, _ lengths: [Int]) -> [Int64]? {

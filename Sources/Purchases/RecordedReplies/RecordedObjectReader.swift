@@ -7,8 +7,8 @@ struct RecordedObjectReader {
     /// The place in the document, for errors: `latest_receipt_info[3]`.
     let path: String
 
-    func error(_ code: RecordedReplyError.Code, _ key: String) -> RecordedReplyError {
-        RecordedReplyError(code, at: path.isEmpty ? key : "\(path).\(key)")
+    func error(_ code: RecordedReplyError.Code, _ key: String, lacksTimeZone: Bool = false) -> RecordedReplyError {
+        RecordedReplyError(code, at: path.isEmpty ? key : "\(path).\(key)", lacksTimeZone: lacksTimeZone)
     }
 
     /// The value; nil if the key is missing, null or an empty string.
@@ -90,7 +90,9 @@ struct RecordedObjectReader {
         for suffix in Self.dateSuffixes {
             let key = name + suffix
             guard let value = value(key), value != .integer(0), value != .string("0") else { continue }
-            guard let date = Self.date(value) else { throw error(.badDate, key) }
+            guard let date = Self.date(value) else {
+                throw error(.badDate, key, lacksTimeZone: value.string.map(RecordedDate.lacksTimeZone) == true)
+            }
             return (date, key)
         }
         return nil

@@ -22,8 +22,8 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         case badNumber
         /// Text where a flag belongs; ``RecordedReplyError/keyPath`` names it. Correct the recorded document.
         case badFlag
-        /// A date in no form that Apple used, or beyond the years 1 to 9999; ``RecordedReplyError/keyPath`` names it.
-        /// Correct the recorded document.
+        /// A date in no known form, or without its time zone, or beyond the years 1 to 9999; ``RecordedReplyError/keyPath``
+        /// names it. Correct the recorded document.
         case badDate
         /// A purchase without a product, or with neither a transaction id nor an original transaction id. Look for
         /// another copy.
@@ -38,8 +38,13 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
     public let status: Int64?
     /// The byte offset, for ``Code/notJSON``.
     public let offset: Int?
+    /// Whether a date would be one if it named its time zone, for ``Code/badDate``.
+    private let lacksTimeZone: Bool
 
-    package init(_ code: Code, at keyPath: String = "", status: Int64? = nil, offset: Int? = nil) {
+    package init(
+        _ code: Code, at keyPath: String = "", status: Int64? = nil, offset: Int? = nil, lacksTimeZone: Bool = false
+    ) {
+        self.lacksTimeZone = lacksTimeZone
         self.code = code
         self.keyPath = keyPath
         self.status = status
@@ -65,6 +70,11 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         case .wrongType: return "The value has a type that its key cannot have\(place)."
         case .badNumber: return "The value is not a whole number of 64 bits\(place)."
         case .badFlag: return "The value is not true, false, 1 or 0\(place)."
+        case .badDate where lacksTimeZone:
+            return """
+                The date has no time zone, so it can be hours away. Export it with its zone (2020-07-22 17:39:08+00), or as \
+                milliseconds\(place).
+                """
         case .badDate:
             return "The value is not a date in any of Apple's forms; numbers must be milliseconds\(place)."
         case .missingIdentifier: return "The purchase lacks a product or a transaction id\(place)."

@@ -850,7 +850,7 @@ struct ColumnRoleTests {
     func unreadableDate() async throws {
         let records = """
             user_id,bundle_id,environment,product_id,transaction_id,original_transaction_id,purchase_date
-            u1,\(Self.appId),Production,coins,530001234567000,530001234567000,2020-07-22T17:39:08Z
+            u1,\(Self.appId),Production,coins,530001234567000,530001234567000,2020-07-22T17:39:08
             """
         let (summary, _) = try await Self.migrated(records, name: "rows.csv", try Self.migration()) { store in
             let page = try await BareTransactionIds().page(of: store, after: nil)

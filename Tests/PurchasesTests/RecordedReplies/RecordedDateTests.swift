@@ -27,14 +27,38 @@ import Testing
 
     @Test(arguments: [
         "2019-02-29 00:00:00 Etc/GMT", "2020-13-01 00:00:00 Etc/GMT", "2020-01-01 24:00:00 Etc/GMT",
-        "2020-1-1 00:00:00 Etc/GMT", "2020-01-01 00:00:00", "2020-01-01 00:00:00 Europe/Paris", "2020-01-01T00:00:00Z",
+        "2020-1-1 00:00:00 Etc/GMT", "2020-01-01 00:00:00", "2020-01-01 00:00:00 Europe/Paris",
         "0000-01-01 00:00:00 Etc/GMT", "+202-01-01 00:00:00 Etc/GMT", "99999999999999999", "today",
         // This hour was skipped.
         "2020-03-08 02:30:00 America/Los_Angeles",
+        "2020-01-01T00:00:00", "2020-01-01T00:00:00+2", "2020-01-01T00:00:00+00:60", "2020-01-01T00:00:00+14:01",
+        "2020-01-01T00:00:00.Z", "2020-01-01T00:00:00Z Z", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00",
     ])
     func otherTextInADateIsAnError(text: String) {
         let error = RecordedSupport.error("[\(RecordedSupport.row("1", "\"purchase_date\":\"\(text)\""))]")
         #expect(error?.code == .badDate && error?.keyPath == "[0].purchase_date")
+    }
+
+    @Test(
+        arguments: [
+            ("2020-07-22T17:39:08Z", 1_595_439_548_000), ("2020-07-22 17:39:08+00", 1_595_439_548_000),
+            ("2020-07-22 19:39:08.123+02:00", 1_595_439_548_123), ("2020-07-22 17:39:08.5 UTC", 1_595_439_548_500),
+            ("2020-07-22T17:39:08.123456789Z", 1_595_439_548_123), ("2020-07-22 10:39:08 -0700", 1_595_439_548_000),
+            ("2020-07-22T23:24:08+0545", 1_595_439_548_000), ("2020-07-22T17:39:08 Etc/UTC", 1_595_439_548_000),
+            ("0001-01-01T00:00:00-01:00", -62_135_593_200_000),
+        ] as [(String, Int64)])
+    func aTimeStampOfADatabaseIsReadInItsTimeZone(text: String, expected: Int64) throws {
+        let mapped = try purchaseDate("\"purchase_date\":\"\(text)\"")
+        #expect(mapped.payload.purchaseDate == expected && mapped.notes.isEmpty)
+    }
+
+    @Test(arguments: ["2020-07-22 17:39:08", "2020-07-22T17:39:08.123"])
+    func aTimeStampWithoutATimeZoneIsNoDateAndTheMessageSaysWhatIsMissing(text: String) {
+        let error = RecordedSupport.error("[\(RecordedSupport.row("1", "\"purchase_date\":\"\(text)\""))]")
+        #expect(error?.code == .badDate && error?.message.contains("no time zone") == true)
+        #expect(error?.message.contains("[0].purchase_date") == true)
+        let word = RecordedSupport.error("[\(RecordedSupport.row("1", "\"purchase_date\":\"today\""))]")
+        #expect(word?.message.contains("no time zone") == false)
     }
 
     @Test func millisecondsComeFirstThenTextThenLosAngeles() throws {
