@@ -115,7 +115,7 @@ struct RecordReader {
             }
             let slice = text[slice: trimmed]
             if depth == 0, let recognition = plain(bytes[slice: trimmed], first) { return recognition }
-            if let recognition = postgreSQLArray(bytes[slice: trimmed], depth: depth) { return recognition }
+            if let recognition = listed(bytes[slice: trimmed], depth: depth) { return recognition }
             switch first {
             case UInt8(ascii: "{") where !StoredText.beginsPropertyList(bytes):
                 return object(slice, bytes[slice: trimmed], depth: depth)
@@ -210,9 +210,11 @@ struct RecordReader {
         return Recognition(.unrecognized(InputProblem(error)))
     }
 
-    /// Nil if the text is no array of PostgreSQL, or if nothing in it is recognized.
-    private func postgreSQLArray(_ bytes: Bytes, depth: Int) -> Recognition? {
-        guard let array = StoredEncoding.postgreSQLArray(bytes) else { return nil }
+    /// Nil if the text is no array of PostgreSQL and joins no documents, or if nothing in it is recognized.
+    private func listed(_ bytes: Bytes, depth: Int) -> Recognition? {
+        guard let array = StoredEncoding.postgreSQLArray(bytes) ?? StoredEncoding.joinedDocuments(bytes) else {
+            return nil
+        }
         let recognition = read(text: array[...], depth: depth + 1)
         return recognition.isRecognized || recognition.isUnmistakable ? recognition : nil
     }

@@ -172,6 +172,61 @@ enum StoredEncoding {
         byte.base64Value != nil || byte == UInt8(ascii: "=") || byte == UInt8(ascii: ".")
     }
 
+    // MARK: Joined documents
+
+    private static let separators = Array(",; \t\r\n".utf8)
+    /// With so many digits, the first bytes of a signed message are beyond doubt.
+    private static let joinedDigits = 20
+
+    /// The receipts in base64 and the JWS that a text joins with commas, semicolons or white space, as a JSON array of texts. Nil
+    /// for any other text, also for one receipt in several lines.
+    static func joinedDocuments(_ text: Bytes) -> [UInt8]? {
+        guard beginsJoined(text, at: 0),
+            separators.contains(where: { separator in text.contains(separator) { beginsJoined(text, at: $0 + 1) } })
+        else { return nil }
+        var writer = JSONWriter()
+        writer.beginArray()
+        var start = 0
+        for index in 0...text.count where isEndOfJoined(text, at: index) {
+            let part = text[slice: start..<index]
+            let content = part[slice: part.trimmed()]
+            if !content.isEmpty { writer.string(String(decoding: content, as: UTF8.self)) }
+            start = index + 1
+        }
+        writer.endArray()
+        return writer.finish()
+    }
+
+    /// White space ends a document only if another one follows: it also divides the lines of one.
+    private static func isEndOfJoined(_ text: Bytes, at index: Int) -> Bool {
+        guard index < text.count else { return true }
+        switch text[index] {
+        case UInt8(ascii: ","), UInt8(ascii: ";"): return true
+        case let byte: return byte.isWhiteSpace && beginsJoined(text, at: index + 1)
+        }
+    }
+
+    /// Whether a receipt in base64 or a JWS begins here. JSON in base64 does not count, because any line of it can look like a
+    /// beginning.
+    private static func beginsJoined(_ text: Bytes, at start: Int) -> Bool {
+        guard start < text.count else { return false }
+        let rest = text[slice: start..<text.count]
+        switch rest[0] {
+        // The first digits of base64 for a signed message, for XML, and for other property lists.
+        case UInt8(ascii: "M"), UInt8(ascii: "P"), UInt8(ascii: "e"): break
+        default: return false
+        }
+        if rest.begins(with: "eyJ"), let end = rest.firstIndex(where: { $0.base64Value == nil }),
+            rest[end] == UInt8(ascii: ".")
+        {
+            return true
+        }
+        guard rest.count >= joinedDigits else { return false }
+        return StoredText.decode(rest.prefix(48)).withUnsafeBufferPointer {
+            StoredText.beginsSignedMessage($0) || StoredText.beginsPropertyList($0)
+        }
+    }
+
     // MARK: Hexadecimal
 
     private static let hexBytes = 16

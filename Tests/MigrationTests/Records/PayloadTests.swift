@@ -344,6 +344,40 @@ struct PayloadTests {
         }
     }
 
+    @Test("documents that a text joins with commas, semicolons, line feeds or blanks are read one by one")
+    func joinedDocuments() throws {
+        let (a, b) = (Made.receipt(1), Made.receipt(2, size: 702))
+        for separator in [",", ";", "\n", "\t", " ", ", ", " ; ", ",\n", "\n\n"] {
+            for documents in [[a, b], [b, Made.plistReceipt, a], [Made.jws, a], [a, Made.jws, Made.jws + "A"]] {
+                let record = try member(quoted(documents.joined(separator: separator)))
+                let expected: [String?] = documents
+                #expect(record.payload.documents.map(\.payload.receiptText) == expected, "\(separator)")
+                #expect(record.payload.documents.allSatisfy { $0.path == "data[]" })
+            }
+            let lines = try member(quoted(Made.wrapped(a, at: 64) + separator + Made.wrapped(b, at: 64)))
+            #expect(lines.payload.kind == "receipt+receipt")
+        }
+        let table = Reading("id,receipts\n1,\"\(a),\(b)\"\n", name: "t.csv")
+        #expect(table.kinds == ["receipt+receipt"])
+        #expect(try one("{\"receipt\":\"\(a);NULL;;\(b);\"}").payload.kind == "receipt+receipt")
+        // What is no document is quarantined alone.
+        #expect(try member(quoted("\(a),\(b),see ticket 4711")).payload.kind == "receipt+receipt+unknownForm")
+    }
+
+    @Test("a text with white space inside one document is one document", arguments: [20, 24, 64, 76])
+    func wrappedDocuments(width: Int) throws {
+        let rows = (0..<40).map { "{\"id\":\"\($0)\",\"name\":\"\(String(repeating: "x", count: $0))\"}" }
+        let json = "{\"status\":0,\"receipt\":{\"bundle_id\":\"b\",\"in_app\":[\(rows.joined(separator: ","))]}}"
+        for (text, kind) in [
+            (Made.receipt(), "receipt"), (Made.berReceipt(), "receipt"), (Made.plistReceipt, "receipt"),
+            (Made.base64(Array(json.utf8)), "reply"),
+        ] {
+            for lineEnd in ["\n", " "] {
+                #expect(try member(quoted(Made.wrapped(text, at: width, lineEnd: lineEnd))).payload.kind == kind)
+            }
+        }
+    }
+
     @Test("with an option, the keys of an object are a column of the documents in their values")
     func keysAsColumn() throws {
         func users(_ text: String, _ column: String) throws -> [CarriedColumn.Value?] {
