@@ -301,21 +301,46 @@ struct TableDetector {
             }
             return make(sample, names, hasHeader: options.hasHeader)
         }
-        if !options.hasHeader { return make(sample, names, hasHeader: false) }
+        let ids = sample.columnsOfIDs(from: 0)
+        // One column of ids is a list, which is read line by line.
+        if sample.width == 1, !ids.isEmpty, otherColumns.isEmpty { return nil }
+        if !options.hasHeader {
+            guard ids.isEmpty || sample.hasReceipt(inRow: 0) || sample.hasReceiptBelowHeader else {
+                throw undetectable(sample, names, hasHeader: false)
+            }
+            return make(sample, names, hasHeader: false)
+        }
         // A receipt in the first row means that there is no header.
         if sample.hasReceipt(inRow: 0) { return make(sample, Self.numbered(names.count), hasHeader: false) }
         if names.contains(where: { ColumnNames.meaning(of: $0)?.isPayload == true }) || sample.hasReceiptBelowHeader {
             return make(sample, names)
         }
         guard isCertain || sample.isRegular else { return nil }
+        throw undetectable(sample, names, hasHeader: ids.isEmpty)
+    }
+
+    private func undetectable(_ sample: Sample, _ names: [String], hasHeader: Bool) -> InputError {
+        let names = hasHeader ? names : Self.numbered(sample.width)
         // Without it, --column would only move all rows to the quarantine.
         let dialectHint = sample.hasBackslashQuote ? " If backslashes escape quotes, pass --table-dialect mysql." : ""
-        throw error(
+        return error(
             .columnUndetectable,
             """
             The receipt column of \(input) cannot be detected; name it with --column. The columns are: \
-            \(Self.list(names)).\(Self.delimiterHint(names))\(dialectHint)
+            \(Self.list(names)).\(idHint(sample, names, hasHeader: hasHeader))\(Self.delimiterHint(names))\(dialectHint)
             """)
+    }
+
+    /// Names the columns that may have transaction ids. They are not read without the caller's word: user ids, phone numbers and
+    /// card numbers look the same, and `enrich` sends transaction ids to Apple.
+    private func idHint(_ sample: Sample, _ names: [String], hasHeader: Bool) -> String {
+        let ids = sample.columnsOfIDs(from: hasHeader ? 1 : 0)
+        guard let first = ids.first else { return "" }
+        let option = hasHeader ? "--column \(names[first])" : "--no-header --column \(first + 1)"
+        return """
+             All values are numbers that can be transaction ids in: \(Self.list(ids.map { names[$0] })). If they are, name the \
+            column: \(option).
+            """
     }
 
     private func make(_ sample: Sample, _ names: [String], hasHeader: Bool = true) -> Table {
@@ -510,6 +535,22 @@ private struct Sample {
         let recognition = RecordReader().read(text: Array(text)[...], depth: 1)
         // In a field without quotes, text around the JSON is that of a line of a log, which is no table.
         return recognition.isUnmistakable && (isQuoted || !recognition.isInText)
+    }
+
+    /// The columns, from 0, in which all values are numbers as long as transaction ids, from a row on.
+    func columnsOfIDs(from first: Int) -> [Int] {
+        let rows = rows.dropFirst(first)
+        // A few numbers show nothing.
+        guard rows.count >= 3 else { return [] }
+        return (0..<width).filter { column in
+            rows.allSatisfy { row, fields in
+                guard column < fields.count else { return false }
+                return fields[column].value(in: head[slice: row]).withUnsafeBufferPointer {
+                    let text = $0[slice: $0.trimmed()]
+                    return text.count >= 15 && StoredText.isTransactionID(text)
+                }
+            }
+        }
     }
 
     /// Whether a row after the header contains a receipt.

@@ -120,6 +120,39 @@ struct TableTests {
         #expect(reading.records[0].carried("transaction_id") == .text("20"))
     }
 
+    @Test("a column of ids without a name is not guessed: the message says with which options it is read")
+    func unnamedIDs() throws {
+        let ids = (1...4).map { "100000123456789\($0)" }
+        let rows = ids.enumerated().map { "user\($0),\($1),\($0)" }.joined(separator: "\n") + "\n"
+        let numbered = InputOptions(table: TableOptions(hasHeader: false))
+        for (name, options) in [("t.csv", InputOptions()), ("stdin", InputOptions()), ("t.csv", numbered)] {
+            let error = try #require(failure(rows, name: name, options: options))
+            #expect(error.code == .columnUndetectable)
+            #expect(error.message.contains("The columns are: column 1, column 2, column 3. "))
+            #expect(error.message.hasSuffix("If they are, name the column: --no-header --column 2."))
+        }
+        let named = Reading(
+            rows, options: InputOptions(receiptColumns: ["column 2"], table: TableOptions(hasHeader: false)))
+        #expect(named.kinds == ids.map { "id \($0)" })
+        let header = try #require(failure("user,purchase,n\n" + rows))
+        #expect(header.message.hasSuffix("in: purchase. If they are, name the column: --column purchase."))
+        // Shorter numbers are everywhere.
+        let short = try #require(failure(rows.replacing("100000123456789", with: "1000001")))
+        #expect(!short.message.contains("transaction ids"))
+    }
+
+    @Test("a table of one column of ids is a list of ids")
+    func listOfIDs() {
+        let ids = (1...4).map { "100000123456789\($0)" }
+        let numbered = InputOptions(table: TableOptions(hasHeader: false))
+        for options in [InputOptions(), InputOptions(format: .csv), numbered] {
+            for name in ["ids.csv", "ids.txt"] {
+                let reading = Reading(ids.joined(separator: "\n"), name: name, options: options)
+                #expect(reading.errors.isEmpty && reading.kinds == ids.map { "id \($0)" })
+            }
+        }
+    }
+
     @Test("a table without header is read from its first row")
     func noHeader() {
         let reading = Reading("42,\(a)\n43,\(b)\n")
