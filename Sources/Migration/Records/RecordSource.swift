@@ -328,7 +328,9 @@ private final class OpenInput {
             context = FrameContext(input: name, unit: .line, table: nil)
         case .table(let table):
             buffer.consume(table.headerLength)
-            framer = TableFramer(limit: limit, dialect: table.layout.dialect, number: table.headerRows)
+            framer = TableFramer(
+                limit: limit, dialect: table.layout.dialect, number: table.headerRows,
+                header: RepeatedHeader(input: name, table: table.layout))
             context = FrameContext(input: name, unit: .row, table: table.layout)
         }
     }

@@ -499,10 +499,7 @@ private struct Sample {
 
     func texts(ofRow index: Int) -> [String] {
         let row = head[slice: rows[index].row]
-        return rows[index].fields.map { field in
-            let value = field.value(in: row)
-            return value.withUnsafeBufferPointer { String(decoding: $0[slice: $0.trimmed()], as: UTF8.self) }
-        }
+        return rows[index].fields.map { $0.name(in: row) }
     }
 
     /// Whether a column of a row can only be a receipt.

@@ -139,6 +139,11 @@ struct TableField {
         return value
     }
 
+    /// The value as the name of a column.
+    func name(in row: Bytes) -> String {
+        value(in: row).withUnsafeBufferPointer { String(decoding: $0[slice: $0.trimmed()], as: UTF8.self) }
+    }
+
     /// The fields of a row without its line end.
     static func split(_ row: Bytes, _ dialect: TableDialect) -> [TableField] {
         var fields: [TableField] = []
@@ -189,6 +194,37 @@ struct TableField {
     }
 }
 
+/// The header of a table, where it occurs again because files were joined. Its columns can be in another order there.
+struct RepeatedHeader {
+    let input: String
+    private let dialect: TableDialect
+    private let names: [String]
+    /// The bytes with which a row with these names can begin. Nearly all other rows are ruled out by them.
+    private let beginnings: Set<UInt8>
+    private let maximumLength: Int
+
+    init(input: String, table: TableLayout) {
+        self.input = input
+        dialect = table.dialect
+        names = table.columns.sorted()
+        beginnings = Set(table.columns.map { $0.utf8.first ?? table.dialect.delimiter })
+        // With quotes, escapes, blanks and a byte order mark.
+        maximumLength = table.columns.reduce(3) { $0 + 2 * $1.utf8.count + 8 }
+    }
+
+    /// The columns in the order of a row; nil if it is not the header.
+    func columns(in row: Bytes) -> [String]? {
+        guard row.count <= maximumLength else { return nil }
+        let row = row.starts(with: [0xEF, 0xBB, 0xBF]) ? row[slice: 3..<row.count] : row
+        guard let first = row.first(where: { !$0.isWhiteSpace && $0 != dialect.quote }), beginnings.contains(first)
+        else { return nil }
+        let fields = TableField.split(row, dialect)
+        guard fields.count == names.count else { return nil }
+        let columns = fields.map { $0.name(in: row) }
+        return columns.sorted() == names ? columns : nil
+    }
+}
+
 /// One record per row of a table.
 ///
 /// A quoted field without an end would include all following rows. Such a row ends at its first line feed and is reported, and
@@ -199,8 +235,24 @@ struct TableFramer: RecordFramer {
     /// The number of rows that were consumed, including the header.
     var number: Int
     /// Whether an empty row is a record.
-    var keepsBlankRows = false
+    let keepsBlankRows: Bool
+    /// The header, if the table can have it again; it is no record there.
+    let header: RepeatedHeader?
     private(set) var blankLines = 0
+    /// What a header in the middle gives the rows after it; nil if the columns never changed.
+    private(set) var context: FrameContext?
+    /// Whether the batch has the context.
+    private var isBegun = true
+
+    init(
+        limit: Int, dialect: TableDialect, number: Int, keepsBlankRows: Bool = false, header: RepeatedHeader? = nil
+    ) {
+        self.limit = limit
+        self.dialect = dialect
+        self.number = number
+        self.keepsBlankRows = keepsBlankRows
+        self.header = header
+    }
 
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
         while true {
@@ -212,20 +264,41 @@ struct TableFramer: RecordFramer {
             guard let row else { return false }
             number += 1
             switch row {
-            case _ where end.isQuoted: try appendUnterminated(input, into: &batch)
+            case _ where end.isQuoted:
+                begin(&batch)
+                try appendUnterminated(input, into: &batch)
             case .complete(let content, let next):
                 if !keepsBlankRows, isBlank(input.window[slice: content]) {
                     blankLines += 1
                     input.consume(next)
                     continue
                 }
+                if let header, let columns = header.columns(in: input.window[slice: content]) {
+                    change(to: TableLayout(dialect: dialect, columns: columns), of: header.input)
+                    input.consume(next)
+                    continue
+                }
+                begin(&batch)
                 batch.append(input.window[slice: content], number: number, byteOffset: input.offset)
                 input.consume(next)
             case .overlong:
+                begin(&batch)
                 batch.append(try consumeOverlong(input), number: number, limit: limit)
             }
             return true
         }
+    }
+
+    private mutating func change(to table: TableLayout, of input: String) {
+        context = FrameContext(input: input, unit: .row, table: table)
+        isBegun = false
+    }
+
+    /// Gives the batch the properties of its next records. A new batch already has them.
+    private mutating func begin(_ batch: inout BatchBuilder) {
+        guard !isBegun, let context else { return }
+        batch.begin(context)
+        isBegun = true
     }
 
     /// White space without a delimiter, or the end mark of PostgreSQL's format.

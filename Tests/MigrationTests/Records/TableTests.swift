@@ -169,6 +169,45 @@ struct TableTests {
             ])
     }
 
+    @Test("a header that occurs again is no record, and gives the rows after it the order of its columns")
+    func repeatedHeader() {
+        let text = """
+            user_id,receipt,note
+            u1,\(a),x
+            user_id,receipt,note
+            u2,\(b),y
+            "receipt" , note,"user_id"
+            \(b),z,u3
+            receipt,note,user
+            \u{FEFF}note,user_id,receipt
+            w,u4,\(a)
+
+            """
+        let reading = Reading(text)
+        #expect(reading.kinds == ["receipt", "receipt", "receipt", "unknownForm", "receipt"])
+        let users: [CarriedColumn.Value?] = ["u1", "u2", "u3", "user", "u4"].map { .text($0) }
+        #expect(reading.records.map { $0.carried("user_id") } == users)
+        #expect(reading.records.last?.carried("note") == .text("w"))
+        #expect(reading.places == [2, 4, 6, 7, 9].map { "input, row \($0)" })
+        #expect(reading.receipts == [a, b, b, "-", a])
+    }
+
+    @Test("a header with another order of its columns counts for all rows after it", arguments: [100, 1 << 20])
+    func longRepeatedHeader(chunkSize: Int) {
+        func part(_ header: String, _ row: (Int) -> String) -> String {
+            header + "\n" + (0..<600).map { row($0) + "\n" }.joined()
+        }
+        let text =
+            part("user_id,transaction_id") { "u\($0),\(100 + $0)" }
+            + part("transaction_id,user_id") { "\(1_000 + $0),v\($0)" }
+        let reading = Reading(text, chunkSize: chunkSize)
+        let ids = (0..<600).map { 100 + $0 } + (0..<600).map { 1_000 + $0 }
+        #expect(reading.kinds == ids.map { "id \($0)" })
+        let names = (0..<600).map { "u\($0)" } + (0..<600).map { "v\($0)" }
+        let users: [CarriedColumn.Value?] = names.map { .text($0) }
+        #expect(reading.records.map { $0.carried("user_id") } == users)
+    }
+
     @Test("a quote that never closes costs one row")
     func unterminated() {
         let reading = Reading("u,receipt\n1,\(a)\n\"2,\(a)\n3,\(b)\n4,\(b)\n")
