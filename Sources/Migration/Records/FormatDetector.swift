@@ -8,6 +8,7 @@ enum InputFraming {
     case jsonElements
     case jsonSequence
     case jsonList(JSONList)
+    case jsonTables(JSONTables)
     case table(TableDetector.Table)
     /// A SQL dump with any number of tables, and the dialect of its INSERT statements.
     case dump(TableDialect)
@@ -164,12 +165,13 @@ struct FormatDetector {
         return names.first { !named.contains($0) && SimilarNames.differByTyping(column, $0) }
     }
 
-    /// The records at the beginning that can be JSON objects and are complete; none of a table or a single record.
+    /// The records at the beginning that can be JSON objects and are complete; none of tables or a single record.
     private func firstRecords(_ framing: InputFraming) -> [Range<Int>] {
         var records: [Range<Int>] = []
         var start = 0
         switch framing {
-        case .file, .table, .dump: return []
+        // Of several tables, any can have the columns.
+        case .file, .table, .jsonTables, .dump: return []
         case .lines:
             while start < head.count, records.count < InputLimits.detectionRows {
                 let newline = head.position(of: 0x0A, from: start)
@@ -228,7 +230,7 @@ struct FormatDetector {
     }
 
     private func jsonLinesOrDocument(_ start: Int) -> InputFraming {
-        if let list = JSONList(exportIn: head) { return .jsonList(list) }
+        if let export = jsonExport { return export }
         let newline = head.position(of: 0x0A, from: start)
         guard let newline else {
             // One line. If it is long and not an array, more lines may follow.
@@ -251,9 +253,15 @@ struct FormatDetector {
         return jsonDocument()
     }
 
+    /// The export of a known program.
+    private var jsonExport: InputFraming? {
+        if let list = JSONList(exportIn: head) { return .jsonList(list) }
+        return JSONTables(exportIn: head, of: input, receiptColumns: options.receiptColumns).map { .jsonTables($0) }
+    }
+
     /// One record, or one per element when the value is an array whose elements are records, or an object with such an array.
     private func jsonDocument() -> InputFraming {
-        if let list = JSONList(exportIn: head) { return .jsonList(list) }
+        if let export = jsonExport { return export }
         guard let start = head.firstNonWhiteSpace(), head[start] == UInt8(ascii: "[") else { return .file }
         var value = JSONValueEnd(first: head[start])
         // An array that goes on after the window may be too long for a record, also if its first elements are short.

@@ -133,8 +133,8 @@ struct JSONMemberEnd {
     }
 }
 
-/// One record per element of a top-level JSON array or of a ``JSONList``, or per value of a sequence of JSON values. An object in a
-/// sequence that is too long for a record can have one per member.
+/// One record per element of a top-level JSON array or of a ``JSONList``, per row of ``JSONTables``, or per value of a sequence of
+/// JSON values. An object in a sequence that is too long for a record can have one per member.
 struct JSONFramer: RecordFramer {
     private enum Phase { case outside, inArray, inList, afterList, done }
 
@@ -142,6 +142,9 @@ struct JSONFramer: RecordFramer {
     /// Whether records are the elements of arrays; otherwise they are consecutive values.
     let entersArrays: Bool
     private let list: JSONList?
+    /// The tables that are the elements of the array.
+    private var tables: JSONTables?
+    private(set) var rowsOfOtherTables = 0
     private var division: ObjectDivision
     private var isDivided: Bool
     private var phase: Phase
@@ -151,15 +154,20 @@ struct JSONFramer: RecordFramer {
     ///   - limit: the maximum length of a record, in bytes.
     ///   - entersArrays: whether records are the elements of arrays.
     ///   - list: the list that the next bytes of the input are in.
+    ///   - tables: the tables that the elements of the array are.
     ///   - reader: knows the columns that options name.
-    init(limit: Int, entersArrays: Bool, list: JSONList?, reader: RecordReader) {
+    init(limit: Int, entersArrays: Bool, list: JSONList? = nil, tables: JSONTables? = nil, reader: RecordReader) {
         self.limit = limit
         self.entersArrays = entersArrays
         self.list = list
+        self.tables = tables
         division = ObjectDivision(reader)
         isDivided = list != nil
         phase = list == nil ? .outside : .inList
     }
+
+    /// The problem if no table so far has a named column, so that no row was a record.
+    var columnNotFound: InputError? { tables?.columnNotFound }
 
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
         while phase != .done {
@@ -169,6 +177,9 @@ struct JSONFramer: RecordFramer {
                 division.leave()
                 input.consume(1)
             case (.outside, UInt8(ascii: "[")) where entersArrays:
+                phase = .inArray
+                input.consume(1)
+            case (.afterList, UInt8(ascii: "}")) where tables != nil:
                 phase = .inArray
                 input.consume(1)
             case (.inArray, UInt8(ascii: "]")), (.afterList, UInt8(ascii: "}")):
@@ -185,10 +196,25 @@ struct JSONFramer: RecordFramer {
                 try appendRest(of: input, into: &batch)
                 return true
             default:
+                if try passTable(input) { continue }
                 if try appendValue(first: byte, of: input, into: &batch) { return true }
             }
         }
         return false
+    }
+
+    /// Enters the rows of a table, or passes what describes the export. False if a record is at the front.
+    private mutating func passTable(_ input: InputBuffer) throws(InputError) -> Bool {
+        guard tables != nil, phase == .inArray else { return false }
+        try input.fill(upTo: JSONTables.nameBytes)
+        switch JSONTables.element(input.window, at: 0) {
+        case .description(let end)?: input.consume(end)
+        case .rows(let start)?:
+            phase = .inList
+            input.consume(start)
+        case nil: return false
+        }
+        return true
     }
 
     /// Adds a record for an input that ends inside its array or its object, because some of it may be missing.
@@ -227,7 +253,8 @@ struct JSONFramer: RecordFramer {
         }
     }
 
-    /// Adds a record. False if the value is too long for one, and its members are records; or if it closes a list.
+    /// Adds a record. False if the value is too long for one, and its members are records; if it closes a list; or if it is a row
+    /// of a table without receipts.
     private mutating func appendValue(
         first: UInt8, of input: InputBuffer, into batch: inout BatchBuilder
     ) throws(InputError) -> Bool {
@@ -259,6 +286,13 @@ struct JSONFramer: RecordFramer {
             }
             if isComplete {
                 number += 1
+                if oversize == nil, found != nil, phase == .inList,
+                    tables?.isRecord(bytes[slice: 0..<scanned]) == false
+                {
+                    rowsOfOtherTables += 1
+                    input.consume(scanned)
+                    return false
+                }
                 if let oversize {
                     batch.append(oversize, number: number, limit: limit)
                 } else {

@@ -60,7 +60,8 @@ struct JSONList {
         Self.name(name).map { closing.contains($0) } ?? false
     }
 
-    private static func name(_ text: Bytes) -> String? { (try? JSONValue.parse(text))?.string }
+    /// The text of a JSON string; nil for any other value.
+    static func name(_ text: Bytes) -> String? { (try? JSONValue.parse(text))?.string }
 
     /// The array that is the first member of an object and begins with an object. Its end is nil if it is not among the bytes.
     private static func firstArray(of bytes: Bytes) -> (name: String, start: Int, end: Int?)? {

@@ -59,8 +59,8 @@ package final class RecordSource {
     private var folder: FolderWalk?
     private var current: OpenInput?
     private var pendingError: InputError?
-    /// The first dump in which no table has the column of the receipts. In a folder with a file for each table, it can be in
-    /// another one.
+    /// The first dump or export in which no table has the column of the receipts. In a folder with a file for each table, it can be
+    /// in another one.
     private(set) var columnNotFound: InputError?
     /// Whether the caller reads other sources beside this one, which may have the column.
     var isOneOfSeveral = false
@@ -152,6 +152,8 @@ package final class RecordSource {
         if let dump = input.framer as? DumpFramer {
             tables = dump.tables
             columnNotFound = columnNotFound ?? dump.columnNotFound
+        } else if let json = input.framer as? JSONFramer {
+            columnNotFound = columnNotFound ?? json.columnNotFound
         }
         if input.records == 0 { statistics.emptyInputs += 1 }
     }
@@ -277,7 +279,7 @@ package final class RecordSource {
         switch framing {
         case .file: break
         case .lines: isLine = true
-        case .jsonElements, .jsonSequence, .jsonList, .table, .dump: return nil
+        case .jsonElements, .jsonSequence, .jsonList, .jsonTables, .table, .dump: return nil
         }
         func beginning() -> Bytes { buffer.window[slice: start..<min(buffer.count, start + limit)] }
         // Lines are not read ahead.
@@ -316,11 +318,14 @@ private final class OpenInput {
             context = FrameContext(input: name, unit: .line, table: nil)
         case .jsonElements, .jsonSequence:
             let isArray = if case .jsonElements = framing { true } else { false }
-            framer = JSONFramer(limit: limit, entersArrays: isArray, list: nil, reader: reader)
+            framer = JSONFramer(limit: limit, entersArrays: isArray, reader: reader)
             context = FrameContext(input: name, unit: .element, table: nil)
         case .jsonList(let list):
             buffer.consume(list.headerLength)
             framer = JSONFramer(limit: limit, entersArrays: false, list: list, reader: reader)
+            context = FrameContext(input: name, unit: .element, table: nil)
+        case .jsonTables(let tables):
+            framer = JSONFramer(limit: limit, entersArrays: true, tables: tables, reader: reader)
             context = FrameContext(input: name, unit: .element, table: nil)
         case .dump(let dialect):
             framer = DumpFramer(

@@ -343,6 +343,49 @@ struct FramingTests {
         #expect(followed.originals.last == "rest")
     }
 
+    @Test(
+        "an export of phpMyAdmin as JSON is read by the rows of its tables, however long it is",
+        arguments: [64, 1 << 20])
+    func phpMyAdmin(chunkSize: Int) {
+        let rows = (1...12).map { "{\"id\":\"\($0)\",\"user_id\":\"u\($0)\",\"receipt\":\"\(Made.receipt($0))\"}" }
+        let beginning = """
+            [
+            {"type":"header","version":"5.2.1","comment":"Export to JSON plugin for PHPMyAdmin"},
+            {"type":"database","name":"shop"},
+            {"type":"table","name":"users","database":"shop","data":
+            [
+            {"id":"1","name":"Ada"},
+            {"id":"2","name":"\(Made.jws)"}
+            ]
+            }
+            ,{"type":"table","name":"empty","database":"shop","data":[]}
+            ,{"type":"table","name":"receipts","database":"shop","data":
+            [
+            \(rows.joined(separator: ",\n"))
+            """
+        for limit in [3_000, InputLimits.recordSize] {
+            for columns in [[], ["receipt"]] {
+                let options = InputOptions(
+                    receiptColumns: columns, otherColumns: ["user_id"], maximumRecordSize: limit)
+                let reading = Reading(beginning + "\n]\n}\n]\n", options: options, chunkSize: chunkSize)
+                #expect(reading.errors.isEmpty && reading.originals.suffix(12) == rows[...])
+                // Without a named column, the document in another table is read too.
+                #expect(reading.records.count == (columns.isEmpty ? 13 : 12))
+                #expect(reading.statistics.rowsOfOtherTables == (columns.isEmpty ? 1 : 2))
+                #expect(reading.receipts.suffix(12) == (1...12).map { Made.receipt($0) }[...])
+                #expect(reading.records.last?.carried("user_id") == .text("u12"))
+                #expect(reading.places.last == "input, element 14")
+            }
+        }
+        let cut = Reading(beginning, chunkSize: chunkSize)
+        #expect(cut.kinds == ["jws"] + [String](repeating: "receipt", count: 12) + ["truncatedInput"])
+        let wrong = Reading(beginning + "]}]", options: InputOptions(receiptColumns: ["recipt"]), chunkSize: chunkSize)
+        #expect(wrong.records.isEmpty && wrong.errors.map(\.code) == [.columnNotFound])
+        // Another array of objects with a type is not taken apart.
+        let own = Reading("[{\"type\":\"table\",\"name\":\"x\",\"data\":[\(rows[0])]}]")
+        #expect(own.records.count == 1)
+    }
+
     @Test("a member that is too long costs itself, and other members are records of their own")
     func longMembers() {
         let long = "\"u0\":{\"bio\":\"\(String(repeating: "y", count: 4_000))\"}"

@@ -1,0 +1,94 @@
+import AppStoreModels
+import Purchases
+
+/// The export of phpMyAdmin as JSON: an array of objects that describe the export, and of one for each table, with its rows.
+///
+/// Each row is a record, as in a SQL dump. The descriptions are none.
+struct JSONTables {
+    /// An element of the array that is no record.
+    enum Element {
+        /// It ends here.
+        case description(end: Int)
+        /// A table, whose rows begin here.
+        case rows(start: Int)
+    }
+
+    /// The first bytes of an element, which name its table.
+    static let nameBytes = 4 << 10
+
+    private let input: String
+    private let receiptColumns: [String]
+    /// The columns of the first row of a table without a column for receipts.
+    private var otherColumns: [String]?
+    private var hasReceiptColumn = false
+
+    /// Nil if the input is another array.
+    /// - Parameters:
+    ///   - head: the beginning of the input.
+    ///   - input: the name of the input.
+    ///   - receiptColumns: the columns that the caller names for receipts.
+    init?(exportIn head: Bytes, of input: String, receiptColumns: [String]) {
+        self.input = input
+        self.receiptColumns = receiptColumns
+        guard let bracket = head.firstNonWhiteSpace(), head[bracket] == UInt8(ascii: "[") else { return nil }
+        var (index, descriptions) = (bracket + 1, 0)
+        while let next = head.firstNonWhiteSpace(from: index) {
+            if head[next] == UInt8(ascii: ",") {
+                index = next + 1
+                continue
+            }
+            switch Self.element(head, at: next) {
+            case .description(let end)?: (index, descriptions) = (end, descriptions + 1)
+            case .rows? where descriptions > 0: return
+            case .rows?, nil: return nil
+            }
+        }
+        return nil
+    }
+
+    /// The element that begins at a position. Nil if it is another one, or if its beginning is not among the bytes.
+    static func element(_ bytes: Bytes, at start: Int) -> Element? {
+        guard start < bytes.count, bytes[start] == UInt8(ascii: "{") else { return nil }
+        var index = start + 1
+        var type: String?
+        while let next = bytes.firstNonWhiteSpace(from: index) {
+            if bytes[next] == UInt8(ascii: ",") {
+                index = next + 1
+                continue
+            }
+            if bytes[next] == UInt8(ascii: "}") {
+                return type == "header" || type == "database" ? .description(end: next + 1) : nil
+            }
+            var member = JSONMemberEnd(first: bytes[next], isNamed: true, at: next)
+            let end = member.scan(bytes, from: next)
+            guard let value = member.valueStart, value < bytes.count, member.nameEnd > next else { return nil }
+            let name = JSONList.name(bytes[slice: next..<member.nameEnd])
+            if type == "table", name == "data", bytes[value] == UInt8(ascii: "[") { return .rows(start: value + 1) }
+            guard let end else { return nil }
+            if name == "type" { type = JSONList.name(bytes[slice: value..<end]) }
+            index = end
+        }
+        return nil
+    }
+
+    /// Whether a row is a record: if its table has a column for receipts, or if it seems to contain a document.
+    mutating func isRecord(_ row: Bytes) -> Bool {
+        guard let names = JSONMemberScanner.names(in: row) else { return true }
+        let isOfReceipts =
+            receiptColumns.isEmpty
+            ? names.contains { ColumnNames.meaning(of: $0)?.isPayload == true }
+            : !names.isDisjoint(with: receiptColumns)
+        hasReceiptColumn = hasReceiptColumn || isOfReceipts
+        if isOfReceipts { return true }
+        if otherColumns == nil { otherColumns = names.sorted() }
+        return receiptColumns.isEmpty && DocumentTraces.areLikely(in: row)
+    }
+
+    /// The problem if no table so far has a named column, so that no row was a record.
+    var columnNotFound: InputError? {
+        guard !receiptColumns.isEmpty, !hasReceiptColumn, let otherColumns else { return nil }
+        return InputError(
+            code: .columnNotFound, input: input,
+            message: "\(input) \(TableDetector.missing(receiptColumns, otherColumns)).")
+    }
+}
