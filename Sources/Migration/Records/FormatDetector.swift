@@ -59,8 +59,8 @@ struct FormatDetector {
             guard let start = head.firstNonWhiteSpace() else { return .lines(joinsWrappedReceipts: true) }
             if let framing = json(start) { return framing }
             if let framing = try dump() { return framing }
-            // Its comma separates no columns.
-            if isDataURL(start) { return .lines(joinsWrappedReceipts: false) }
+            // Their comma and their semicolon separate no columns.
+            if beginsDataURL(start) || beginsPHPString(start) { return .lines(joinsWrappedReceipts: false) }
             do throws(InputError) {
                 if let framing = try table() { return framing }
             } catch {
@@ -381,16 +381,25 @@ struct FormatDetector {
     }
 
     /// Whether the first line is a `data:` URL with base64.
-    private func isDataURL(_ start: Int) -> Bool {
+    private func beginsDataURL(_ start: Int) -> Bool {
         guard head.begins(with: "data:", at: start) else { return false }
-        let line = head[slice: start..<(head.position(of: 0x0A, from: start) ?? head.count)]
-        let text = line[slice: line.trimmed()]
+        let text = line(at: start)
         switch StoredEncoding(text) {
         // A comma in the rest separates columns after all.
         case .part(let body)?: return StoredText.isBase64(text[slice: body])
         case .decoded?: return true
         case nil: return false
         }
+    }
+
+    /// Whether the first line is a text that PHP serialized, with a document.
+    private func beginsPHPString(_ start: Int) -> Bool {
+        head.begins(with: "s:", at: start) && StoredText.isUnmistakable(line(at: start))
+    }
+
+    private func line(at start: Int) -> Bytes {
+        let line = head[slice: start..<(head.position(of: 0x0A, from: start) ?? head.count)]
+        return line[slice: line.trimmed()]
     }
 
     /// Whether the input is one receipt in hexadecimal, in several lines.

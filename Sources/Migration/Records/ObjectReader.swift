@@ -203,8 +203,8 @@ final class ObjectReader {
             case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<"), UInt8(ascii: "-"), UInt8(ascii: "\\"),
                 UInt8(ascii: "\""):
                 return true
-            // Hexadecimal with line breaks, which are escapes in JSON.
-            case UInt8(ascii: "3") where column.hasEscapes:
+            // Hexadecimal with line breaks, or a text of PHP with quotes, which are escapes in JSON.
+            case _ where column.hasEscapes && (text[0] == UInt8(ascii: "3") || text.begins(with: "s:")):
                 return stringBytes(column).withUnsafeBufferPointer {
                     StoredText.isUnmistakable($0[slice: $0.trimmed()]) || StoredText.mayContainObject($0)
                 }

@@ -260,6 +260,12 @@ struct RecordReader {
                 .unknownForm,
                 "INSERT statements are read in a dump, and not as a single record. Leave --input-format out.")
         }
+        if StoredText.beginsSerializedPHP(bytes) {
+            return InputProblem(.unknownForm, "A value that PHP serialized. Write it as JSON, with json_encode.")
+        }
+        if bytes.begins(with: "---\n") || bytes.begins(with: "---\r\n") || bytes.begins(with: "--- ") {
+            return InputProblem(.unknownForm, "This is YAML; convert it to JSON first.")
+        }
         if DocumentTraces.arePresent(in: bytes) {
             return InputProblem(
                 .unknownForm, "The text seems to contain a document among other text. Extract the document.")
@@ -289,6 +295,7 @@ struct RecordReader {
     }
 
     private func object(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int) -> Recognition {
+        if let content = StoredEncoding.buffer(bytes) { return read(text: content[...], depth: depth + 1) }
         do throws(JSONReadingError) {
             let object = try ObjectReader(reader: self, text: text, bytes: bytes, depth: depth)
             var envelope = EnvelopeReader(object: object)

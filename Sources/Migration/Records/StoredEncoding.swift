@@ -16,7 +16,7 @@ enum StoredEncoding {
             } else {
                 self = .part(body)
             }
-        } else if let body = Self.bytesLiteralBody(text) {
+        } else if let body = Self.bytesLiteralBody(text) ?? Self.phpStringBody(text) {
             self = .part(body)
         } else if let decoded = Self.decodedHex(text) ?? Self.formObject(text) ?? Self.percentDecoded(text)
             ?? Self.innerBase64(text)
@@ -66,6 +66,16 @@ enum StoredEncoding {
         let range = 2..<(text.count - 1)
         let body = text[slice: range]
         return StoredText.beginsBase64Receipt(body) || StoredText.isJWS(body) ? range : nil
+    }
+
+    /// The text in `s:4:"MII…";`, which is what `serialize` of PHP makes of a text. The number counts bytes.
+    private static func phpStringBody(_ text: Bytes) -> Range<Int>? {
+        guard text.begins(with: "s:"), text.begins(with: "\";", at: max(0, text.count - 2)),
+            let colon = text.position(of: UInt8(ascii: ":"), from: 2), text.begins(with: ":\"", at: colon),
+            let count = Int(String(decoding: text[2..<min(colon, 12)], as: UTF8.self)),
+            count >= 0, colon + 2 + count == text.count - 2
+        else { return nil }
+        return (colon + 2)..<(text.count - 2)
     }
 
     /// Base64 in which some characters are percent-encoded (RFC 3986, 2.1).
@@ -257,6 +267,42 @@ enum StoredEncoding {
     static func bytes(ofHex digits: Bytes) -> [UInt8]? {
         [UInt8](hex: digits, isSeparator: { $0.isWhiteSpace || $0 == UInt8(ascii: ":") })
     }
+
+    // MARK: Bytes as numbers
+
+    /// The bytes in `{"type":"Buffer","data":[48,130,…]}`, which is how Node.js writes a buffer as JSON. Nil for anything else.
+    static func buffer(_ text: Bytes) -> [UInt8]? {
+        var index = 0
+        for part in bufferBeginning {
+            guard let start = text.firstNonWhiteSpace(from: index), text.begins(with: part, at: start) else {
+                return nil
+            }
+            index = start + part.utf8CodeUnitCount
+        }
+        var bytes: [UInt8] = []
+        while let start = text.firstNonWhiteSpace(from: index) {
+            var (number, end) = (0, start)
+            while end < text.count, text[end].isDigit, end - start < 3 {
+                number = number * 10 + Int(text[end] - UInt8(ascii: "0"))
+                end += 1
+            }
+            guard end > start, let byte = UInt8(exactly: number), let next = text.firstNonWhiteSpace(from: end) else {
+                return nil
+            }
+            bytes.append(byte)
+            index = next + 1
+            if text[next] == UInt8(ascii: ",") { continue }
+            guard text[next] == UInt8(ascii: "]"), let brace = text.firstNonWhiteSpace(from: index),
+                text[brace] == UInt8(ascii: "}"), text.firstNonWhiteSpace(from: brace + 1) == nil
+            else { return nil }
+            return bytes
+        }
+        return nil
+    }
+
+    private static let bufferBeginning: [StaticString] = [
+        "{", "\"type\"", ":", "\"Buffer\"", ",", "\"data\"", ":", "[",
+    ]
 
     // MARK: Base64 around something else than a receipt
 

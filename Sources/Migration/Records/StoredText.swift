@@ -96,6 +96,14 @@ enum StoredText {
         text.count <= 9 && String(validating: text, as: UTF8.self).map { nullWords.contains($0) } == true
     }
 
+    /// Whether the text begins as `serialize` of PHP writes an array, an object or a text: `a:2:{`, `O:8:"`, `s:4:"`.
+    static func beginsSerializedPHP(_ text: Bytes) -> Bool {
+        guard text.begins(with: "a:") || text.begins(with: "O:") || text.begins(with: "s:"),
+            let end = text.prefix(12).dropFirst(2).firstIndex(where: { !$0.isDigit }), end > 2
+        else { return false }
+        return text.begins(with: text[0] == UInt8(ascii: "a") ? ":{" : ":\"", at: end)
+    }
+
     static func isTransactionID(_ text: Bytes) -> Bool {
         1...InputLimits.transactionIDDigits ~= text.count && text.allSatisfy(\.isDigit)
     }

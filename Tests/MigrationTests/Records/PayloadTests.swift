@@ -59,6 +59,61 @@ struct PayloadTests {
         #expect(try one("b'not a receipt'").payload.kind == "unknownForm")
     }
 
+    @Test("a buffer that Node.js wrote as JSON is its bytes")
+    func buffers() throws {
+        let receipt = Made.receipt()
+        for content in [Made.der(), Array(receipt.utf8), Array(Made.jws.utf8)] {
+            let numbers = content.map { String($0) }.joined(separator: ",")
+            let pretty = "{ \"type\" : \"Buffer\",\n\"data\": [ \(numbers.replacing(",", with: ",\n ")) ] }"
+            for buffer in ["{\"type\":\"Buffer\",\"data\":[\(numbers)]}", pretty] {
+                let kind = content == Array(Made.jws.utf8) ? "jws" : "receipt"
+                #expect(try one(buffer).payload.kind == kind)
+                let inside = try member(buffer)
+                let expected: InputPayload = kind == "jws" ? .jws(content[...]) : .receipt(content[...])
+                #expect(inside.payload == expected)
+                #expect(inside.carried("user_id") == .json("42"))
+                #expect(try member(quoted(buffer)).payload.kind == kind)
+                let row = Reading("id,data\n1,\"\(buffer.replacing("\"", with: "\"\""))\"\n", name: "t.csv")
+                #expect(row.kinds == [kind])
+            }
+        }
+        for other in ["[48,130,256]", "[48,130]", "[48,-1]", "[4800]", "[]", "[48,130],\"more\":1"] {
+            let record = try member("{\"type\":\"Buffer\",\"data\":\(other)}")
+            #expect(record.payload.kind == "unknownForm", "\(other)")
+        }
+    }
+
+    @Test("a text that PHP serialized is the text; other values of PHP and YAML are named as such")
+    func serialized() throws {
+        for content in [Made.receipt(), Made.jws, Made.wrapped(Made.receipt(), at: 76)] {
+            let text = "s:\(content.utf8.count):\"\(content)\";"
+            #expect(try one("{\"receipt\":\(quoted(text))}").payload.receiptText == content)
+            #expect(try member(quoted(text)).payload.receiptText == content)
+            let row = Reading("id,data\n1,\"\(text.replacing("\"", with: "\"\""))\"\n", name: "t.csv")
+            #expect(row.receipts == [content])
+        }
+        let receipts = (1...4).map { Made.receipt($0) }
+        let lines = receipts.map { "s:\($0.utf8.count):\"\($0)\";" }.joined(separator: "\n")
+        #expect(Reading(lines).receipts == receipts)
+        #expect(try one("s:-1:\";").payload.kind == "unknownForm")
+        let (receipt, count) = (receipts[0], receipts[0].utf8.count)
+        let others: [(String, String)] = [
+            ("a:2:{s:7:\"receipt\";s:\(count):\"\(receipt)\";s:4:\"user\";i:7;}", "PHP serialized"),
+            ("O:8:\"stdClass\":1:{s:7:\"receipt\";s:\(count):\"\(receipt)\";}", "PHP serialized"),
+            ("s:\(count - 1):\"\(receipt)\";", "PHP serialized"),
+            ("---\nreceipt: \(receipt)\nuser: 7\n", "YAML"), ("--- !ruby/object:Receipt\ndata: \(receipt)\n", "YAML"),
+        ]
+        for (text, name) in others {
+            for record in [try one(text), try one("{\"receipt\":\(quoted(text))}")] {
+                guard case .unrecognized(let problem) = record.payload else {
+                    Issue.record("\(text.prefix(20)) is \(record.payload.kind)")
+                    continue
+                }
+                #expect(problem.code == .unknownForm && problem.message.contains(name))
+            }
+        }
+    }
+
     @Test("hexadecimal as databases and NSData print it is decoded")
     func hexadecimal() throws {
         let pairs = Made.der().map {
@@ -954,7 +1009,7 @@ struct PayloadTests {
     @Test("the message about text with a document says that there is one, and how INSERT statements are read")
     func documentsAmongText() throws {
         for (text, words) in [
-            ("a:1:{s:7:\"receipt\";s:9:\"\(Made.receipt())\";}", "among other text"),
+            ("The receipt of user 7 is \(Made.receipt())", "among other text"),
             ("INSERT INTO `r` VALUES (1,'\(Made.receipt())');", "INSERT statements"),
             ("-- MySQL dump 10.13\nINSERT INTO `r` VALUES (1,'\(Made.receipt())');\n", "INSERT statements"),
             ("just words that are long enough, and no document at all; they are more than sixty-four", "Neither"),
