@@ -22,13 +22,13 @@ package struct RecordedDate: Equatable {
     ///   - text: the day, the time and the time zone.
     ///   - assumesUTC: whether a text without a time zone is UTC. Otherwise it is no date: it can be hours away.
     package static func text(_ text: String, assumesUTC: Bool = false) -> RecordedDate? {
-        guard let (clock, zone) = clock(text) else { return nil }
+        guard let (local, zone) = clock(text) else { return nil }
         let date: RecordedDate?
         switch zone {
-        case "Etc/GMT", "GMT", "UTC", "Etc/UTC", "Z": date = RecordedDate(milliseconds: clock, isAmbiguous: false)
-        case "America/Los_Angeles": date = losAngeles(clock)
-        case "": date = assumesUTC ? RecordedDate(milliseconds: clock, isAmbiguous: false) : nil
-        default: date = offset(zone).map { RecordedDate(milliseconds: clock - $0, isAmbiguous: false) }
+        case "Etc/GMT", "GMT", "UTC", "Etc/UTC", "Z": date = RecordedDate(milliseconds: local, isAmbiguous: false)
+        case "America/Los_Angeles": date = losAngeles(local)
+        case "": date = assumesUTC ? RecordedDate(milliseconds: local, isAmbiguous: false) : nil
+        default: date = offset(zone).map { RecordedDate(milliseconds: local - $0, isAmbiguous: false) }
         }
         return date.flatMap { range.contains($0.milliseconds) ? $0 : nil }
     }
