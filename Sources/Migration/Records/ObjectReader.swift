@@ -20,10 +20,6 @@ final class ObjectReader {
         /// The whole value: a JSON string with its quotes, or the unchanged field of a row.
         let value: Range<Int>
         let form: Form
-
-        var hasEscapes: Bool {
-            if case .json(hasEscapes: true) = form { true } else { false }
-        }
     }
 
     let reader: RecordReader
@@ -203,8 +199,8 @@ final class ObjectReader {
             case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<"), UInt8(ascii: "-"), UInt8(ascii: "\\"),
                 UInt8(ascii: "\""):
                 return true
-            // Hexadecimal with line breaks, or a text of PHP with quotes, which are escapes in JSON.
-            case _ where column.hasEscapes && (text[0] == UInt8(ascii: "3") || text.begins(with: "s:")):
+            // Hexadecimal with line breaks, or a text of PHP with quotes, which are escapes in JSON and in tables.
+            case _ where (text[0] == UInt8(ascii: "3") || text.begins(with: "s:")) && isEscaped(column):
                 return stringBytes(column).withUnsafeBufferPointer {
                     StoredText.isUnmistakable($0[slice: $0.trimmed()]) || StoredText.mayContainObject($0)
                 }
@@ -280,6 +276,14 @@ final class ObjectReader {
         case .field(let field):
             if let plain = field.plainValue(in: bytes) { return slice(plain) }
             return field.value(in: bytes)[...]
+        }
+    }
+
+    /// Whether the string differs from the bytes of the record.
+    private func isEscaped(_ column: Column) -> Bool {
+        switch column.form {
+        case .json(let hasEscapes): hasEscapes
+        case .field(let field): field.plainValue(in: bytes) == nil
         }
     }
 

@@ -1009,7 +1009,7 @@ struct PayloadTests {
     @Test("the message about text with a document says that there is one, and how INSERT statements are read")
     func documentsAmongText() throws {
         for (text, words) in [
-            ("The receipt of user 7 is \(Made.receipt())", "among other text"),
+            ("The receipt of user 7: \(Made.receipt())", "among other text"),
             ("INSERT INTO `r` VALUES (1,'\(Made.receipt())');", "INSERT statements"),
             ("-- MySQL dump 10.13\nINSERT INTO `r` VALUES (1,'\(Made.receipt())');\n", "INSERT statements"),
             ("just words that are long enough, and no document at all; they are more than sixty-four", "Neither"),
