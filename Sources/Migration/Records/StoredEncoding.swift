@@ -233,7 +233,9 @@ enum StoredEncoding {
         }
         guard rest.count >= joinedDigits else { return false }
         return StoredText.decode(rest.prefix(48)).withUnsafeBufferPointer {
-            StoredText.beginsSignedMessage($0) || StoredText.beginsPropertyList($0)
+            // The other tags of XML can begin a line inside a property list.
+            StoredText.beginsSignedMessage($0) || $0.begins(with: "<?xml")
+                || ($0.first == UInt8(ascii: "{") && StoredText.beginsPropertyList($0))
         }
     }
 

@@ -431,6 +431,15 @@ struct PayloadTests {
                 #expect(try member(quoted(Made.wrapped(text, at: width, lineEnd: lineEnd))).payload.kind == kind)
             }
         }
+        // A line of 64 characters begins with the tag `plist`.
+        let xml = """
+            <?xml version="1.0" encoding="UTF-8"?>\r
+            <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">\r
+            <plist version="1.0">\r\n<dict>\r\n<key>signature</key><string>AiOw</string>\r\n</dict>\r\n</plist>\r\n
+            """
+        let receipt = Made.base64(Array(xml.utf8))
+        #expect(try member(quoted(Made.wrapped(receipt, at: width))).payload.kind == "receipt")
+        #expect(try member(quoted("\(receipt)\n\(receipt)")).payload.kind == "receipt+receipt")
     }
 
     @Test("with an option, the keys of an object are a column of the documents in their values")
