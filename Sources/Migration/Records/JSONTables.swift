@@ -1,7 +1,8 @@
 import AppStoreModels
 import Purchases
 
-/// The export of phpMyAdmin as JSON: an array of objects that describe the export, and of one for each table, with its rows.
+/// The export of phpMyAdmin as JSON: an array of objects that describe the export, and of one for each table, or for the result
+/// of a query, with its rows.
 ///
 /// Each row is a record, as in a SQL dump. The descriptions are none.
 struct JSONTables {
@@ -15,6 +16,8 @@ struct JSONTables {
 
     /// The first bytes of an element, which name its table.
     static let nameBytes = 4 << 10
+    /// The members with which phpMyAdmin describes the export, a database and a table.
+    private static let descriptions: Set<String> = ["type", "version", "comment", "name", "database"]
 
     private let input: String
     private let receiptColumns: [String]
@@ -63,8 +66,11 @@ struct JSONTables {
             let end = member.scan(bytes, from: next)
             guard let value = member.valueStart, value < bytes.count, member.nameEnd > next else { return nil }
             let name = JSONList.name(bytes[slice: next..<member.nameEnd])
-            if type == "table", name == "data", bytes[value] == UInt8(ascii: "[") { return .rows(start: value + 1) }
-            guard let end else { return nil }
+            if type == "table" || type == "raw", name == "data", bytes[value] == UInt8(ascii: "[") {
+                return .rows(start: value + 1)
+            }
+            // Anything else is not of phpMyAdmin, and may be a document or a user.
+            guard let end, let name, Self.descriptions.contains(name) else { return nil }
             if name == "type" { type = JSONList.name(bytes[slice: value..<end]) }
             index = end
         }

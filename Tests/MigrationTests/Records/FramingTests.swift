@@ -381,9 +381,27 @@ struct FramingTests {
         #expect(cut.kinds == ["jws"] + [String](repeating: "receipt", count: 12) + ["truncatedInput"])
         let wrong = Reading(beginning + "]}]", options: InputOptions(receiptColumns: ["recipt"]), chunkSize: chunkSize)
         #expect(wrong.records.isEmpty && wrong.errors.map(\.code) == [.columnNotFound])
+        // phpMyAdmin writes the result of a query without a name.
+        let query = Reading("[{\"type\":\"header\"},{\"type\":\"raw\",\"data\":[\(rows.joined(separator: ","))]}]")
+        #expect(query.originals == rows)
         // Another array of objects with a type is not taken apart.
         let own = Reading("[{\"type\":\"table\",\"name\":\"x\",\"data\":[\(rows[0])]}]")
         #expect(own.records.count == 1)
+    }
+
+    @Test("a document or a user beside the descriptions of an export of phpMyAdmin is not passed over")
+    func phpMyAdminWithOwnMembers() {
+        let (a, b) = (Made.receipt(1), Made.receipt(2))
+        let own = "{\"type\":\"header\",\"receipt\":\"\(a)\"}"
+        let table = "{\"type\":\"table\",\"name\":\"t\",\"data\":[{\"receipt\":\"\(b)\"}]}"
+        let first = Reading("[\(own),\(table)]")
+        #expect(first.records.map(\.payload.kind).joined(separator: "+") == "receipt+receipt")
+        let later = Reading("[{\"type\":\"header\",\"version\":\"5\"},\(table),\(own)]")
+        #expect(later.receipts == [b, a])
+        let user = "{\"type\":\"table\",\"user_id\":\"u1\",\"data\":[{\"receipt\":\"\(a)\"}]}"
+        let users = Reading(
+            "[{\"type\":\"header\"},\(user),\(table)]", options: InputOptions(otherColumns: ["user_id"]))
+        #expect(users.records.contains { $0.carried("user_id") == .text("u1") })
     }
 
     @Test("a member that is too long costs itself, and other members are records of their own")
