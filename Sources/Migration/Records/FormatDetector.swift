@@ -23,6 +23,8 @@ struct FormatDetector {
     let options: InputOptions
     /// The first bytes, byte order mark excluded.
     let head: Bytes
+    /// `head`, or more bytes if what follows a long array decides.
+    let beginning: Bytes
     /// Whether `head` is the whole input.
     let isWhole: Bool
 
@@ -255,7 +257,7 @@ struct FormatDetector {
 
     /// The export of a known program.
     private var jsonExport: InputFraming? {
-        if let list = JSONList(exportIn: head) { return .jsonList(list) }
+        if let list = JSONList(exportIn: beginning) { return .jsonList(list) }
         return JSONTables(exportIn: head, of: input, receiptColumns: options.receiptColumns).map { .jsonTables($0) }
     }
 

@@ -27,8 +27,9 @@ struct JSONList {
                 continue
             }
             if head[start] == UInt8(ascii: "}") {
-                // Of several objects, each is a record.
-                guard head.firstNonWhiteSpace(from: start + 1) == nil else { return nil }
+                // Of several objects, each is a record, unless the first one is long.
+                guard start >= InputLimits.detectionWindow || head.firstNonWhiteSpace(from: start + 1) == nil
+                else { return nil }
                 break
             }
             var member = JSONMemberEnd(first: head[start], isNamed: true, at: start)

@@ -250,10 +250,18 @@ package final class RecordSource {
         try buffer.fill(upTo: InputLimits.detectionWindow + 4)
         if buffer.window.starts(with: [0xEF, 0xBB, 0xBF]) { buffer.consume(3) }
         let isWhole = buffer.count <= InputLimits.detectionWindow
-        let head = Bytes(rebasing: buffer.window.prefix(InputLimits.detectionWindow))
+        var head: Bytes { Bytes(rebasing: buffer.window.prefix(InputLimits.detectionWindow)) }
+        var beginning: Bytes?
+        // Members after a long array show whether its object is the caller's own record.
+        if !isWhole, JSONList(exportIn: head) != nil {
+            try buffer.fill(upTo: options.maximumRecordSize)
+            let length = max(InputLimits.detectionWindow, options.maximumRecordSize)
+            beginning = Bytes(rebasing: buffer.window.prefix(length))
+        }
         var contentName = name
         if let suffix = compression?.rawValue, name.hasSuffix(suffix) { contentName.removeLast(suffix.count) }
-        let detector = FormatDetector(input: contentName, options: options, head: head, isWhole: isWhole)
+        let detector = FormatDetector(
+            input: contentName, options: options, head: head, beginning: beginning ?? head, isWhole: isWhole)
         if let advice = FormatDetector.databaseAdvice(head, of: contentName) {
             throw InputError(code: .unreadable, input: name, message: advice)
         }

@@ -404,6 +404,26 @@ struct FramingTests {
         #expect(users.records.contains { $0.carried("user_id") == .text("u1") })
     }
 
+    @Test("an object of the caller with a long array named Items is one record, if it fits")
+    func longOwnList() {
+        let padding = String(repeating: ".", count: 3 * InputLimits.detectionWindow)
+        let rows = [
+            "{\"receipt\":\"\(Made.receipt(1))\",\"note\":\"\(padding)\"}", "{\"receipt\":\"\(Made.receipt(2))\"}",
+        ]
+        for space in ["", "\n"] {
+            let list = "{\"Items\":[\(space)\(rows.joined(separator: "," + space))\(space)]"
+            let own = Reading("\(list),\"user_id\":\"u1\"}", options: InputOptions(otherColumns: ["user_id"]))
+            #expect(own.kinds == ["receipt+receipt"])
+            #expect(own.records.first?.carried("user_id") == .text("u1"))
+            // Otherwise its elements are records.
+            let long = Reading(
+                "\(list),\"user_id\":\"u1\"}", options: InputOptions(maximumRecordSize: InputLimits.detectionWindow))
+            #expect(long.kinds.count > 1)
+            let export = Reading("\(list),\"Count\":2}\n")
+            #expect(export.kinds == ["receipt", "receipt"] && export.originals == rows)
+        }
+    }
+
     @Test("a member that is too long costs itself, and other members are records of their own")
     func longMembers() {
         let long = "\"u0\":{\"bio\":\"\(String(repeating: "y", count: 4_000))\"}"
