@@ -71,12 +71,14 @@ enum DocumentTraces {
     }
 
     /// Member names that only documents have, the beginnings of an iOS 6 receipt and of a request in base64, and headers of JWS.
-    /// An iOS 6 receipt has `purchase-info`, which is also in hexadecimal and, in three positions, in base64.
+    /// An iOS 6 receipt has `purchase-info`, which is also in hexadecimal and, in three positions, in base64. The object identifier
+    /// of SignedData can be in decimal numbers, as Node.js writes a buffer.
     private static let beginnings: [StaticString] = [
         "latest_receipt_info", "pending_renewal_info", "unified_receipt", "latest_receipt", "\"in_app\"",
         "\\\"in_app\\\"", "latest_expired_receipt_info", "ewoJInNpZ25hdHVyZSI", "eyJhbGciOi", "eyJ4NWMiOl",
         "eyJraWQiOi", "eyJyZWNlaXB0LWRhdGEi", "purchase-info", "70757263686173652D696E666F",
         "70757263686173652d696e666f", "cHVyY2hhc2UtaW5mb", "B1cmNoYXNlLWluZm", "wdXJjaGFzZS1pbmZv",
+        "42,134,72,134,247,13,1,7,2", "42, 134, 72, 134, 247, 13, 1, 7, 2",
     ]
 }
 

@@ -183,6 +183,9 @@ final class ObjectReader {
     /// Whether a row has columns that may state its user, its app and so on.
     var hasRoles: Bool { columns.contains { !WireVocabulary.row.contains($0.name) && reader.mayHaveRole($0.name) } }
 
+    /// The beginnings of hexadecimal, of a text of PHP and of one of Python.
+    private static let mayHaveEscapes: [StaticString] = ["3", "s:", "b\"", "b\\\""]
+
     /// Checks the first bytes, and for the beginning of JSON in the others, so that an ordinary column costs little.
     func mayContainPayload(_ column: Column) -> Bool {
         switch column.kind {
@@ -199,8 +202,8 @@ final class ObjectReader {
             case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<"), UInt8(ascii: "-"), UInt8(ascii: "\\"),
                 UInt8(ascii: "\""):
                 return true
-            // Hexadecimal with line breaks, or a text of PHP with quotes, which are escapes in JSON and in tables.
-            case _ where (text[0] == UInt8(ascii: "3") || text.begins(with: "s:")) && isEscaped(column):
+            // Hexadecimal with line breaks, or a text of PHP or Python with quotes, which are escapes in JSON and in tables.
+            case _ where Self.mayHaveEscapes.contains { text.begins(with: $0) } && isEscaped(column):
                 return stringBytes(column).withUnsafeBufferPointer {
                     StoredText.isUnmistakable($0[slice: $0.trimmed()]) || StoredText.mayContainObject($0)
                 }

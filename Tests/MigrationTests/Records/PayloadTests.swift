@@ -59,6 +59,34 @@ struct PayloadTests {
         #expect(try one("b'not a receipt'").payload.kind == "unknownForm")
     }
 
+    @Test("a text with quotes that PHP or Python wrote is read in any column", arguments: ["body", "note"])
+    func quotedTexts(column: String) throws {
+        let receipt = Made.receipt()
+        for text in ["s:\(receipt.utf8.count):\"\(receipt)\";", "b\"\(receipt)\"", "b'\(receipt)'"] {
+            let row = Reading("id,\(column)\n1,\"\(text.replacing("\"", with: "\"\""))\"\n", name: "t.csv")
+            #expect(row.receipts == [receipt], "\(text.prefix(10))")
+            #expect(try one("{\"id\":1,\"\(column)\":\(quoted(text))}").payload.receiptText == receipt)
+        }
+    }
+
+    @Test("a buffer of Node.js in any column of a SQL dump is a trace of a document")
+    func buffersInDumps() {
+        for separator in [",", ", "] {
+            let numbers = Made.der().map { String($0) }.joined(separator: separator)
+            let dump = """
+                -- MySQL dump 10.13
+
+                CREATE TABLE `t` (
+                  `id` int,
+                  `body` text
+                );
+                INSERT INTO `t` VALUES (1,'{"type":"Buffer","data":[\(numbers)]}');
+
+                """
+            #expect(Reading(dump, name: "t.sql").kinds == ["receipt"])
+        }
+    }
+
     @Test("a buffer that Node.js wrote as JSON is its bytes")
     func buffers() throws {
         let receipt = Made.receipt()
