@@ -203,7 +203,7 @@ final class ObjectReader {
                 UInt8(ascii: "\""):
                 return true
             // Hexadecimal with line breaks, or a text of PHP or Python with quotes, which are escapes in JSON and in tables.
-            case _ where Self.mayHaveEscapes.contains { text.begins(with: $0) } && isEscaped(column):
+            case _ where Self.mayHaveEscapes.contains(where: { text.begins(with: $0) }) && isEscaped(column):
                 return stringBytes(column).withUnsafeBufferPointer {
                     StoredText.isUnmistakable($0[slice: $0.trimmed()]) || StoredText.mayContainObject($0)
                 }
