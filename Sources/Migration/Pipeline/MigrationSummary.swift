@@ -81,7 +81,8 @@ public struct MigrationSummary: Sendable, Equatable {
     public internal(set) var inputs = 0
     public internal(set) var bytesRead = 0
     public internal(set) var blankLines = 0
-    /// Rows of SQL dumps that are no records: of tables without a column for receipts, and without a document.
+    /// Rows of SQL dumps and phpMyAdmin exports that are not records: their tables have no column for receipts, and they have no
+    /// document.
     public internal(set) var rowsOfOtherTables = 0
     /// Files and streams without a record.
     public internal(set) var emptyInputs = 0

@@ -23,7 +23,7 @@ struct FormatDetector {
     let options: InputOptions
     /// The first bytes, byte order mark excluded.
     let head: Bytes
-    /// `head`, or more bytes if what follows a long array decides.
+    /// `head`, or more bytes if the members after a long array decide.
     let beginning: Bytes
     /// Whether `head` is the whole input.
     let isWhole: Bool
@@ -61,7 +61,7 @@ struct FormatDetector {
             guard let start = head.firstNonWhiteSpace() else { return .lines(joinsWrappedReceipts: true) }
             if let framing = json(start) { return framing }
             if let framing = try dump() { return framing }
-            // Their comma and their semicolon separate no columns.
+            // The comma in a data URL and the semicolon in a PHP string do not separate columns.
             if beginsDataURL(start) || beginsPHPString(start) { return .lines(joinsWrappedReceipts: false) }
             do throws(InputError) {
                 if let framing = try table() { return framing }
@@ -109,7 +109,7 @@ struct FormatDetector {
         if StoredText.beginsSignedMessage(head) || head.begins(with: "bplist0") { return true }
         let beginning = Bytes(rebasing: head.prefix(8192))
         guard beginning.position(of: 0) != nil else { return false }
-        // A table or a log can have NUL bytes in a few values. It has no other control characters than those of texts.
+        // A table or a log can have NUL bytes in a few values, but no control characters that texts do not have.
         return beginning.count { $0 == 0 } * 100 > beginning.count
             || beginning.contains { $0 < 0x20 && !"\0\u{1}\u{8}\t\n\u{B}\u{C}\r\u{1A}\u{1B}".utf8.contains($0) }
     }
@@ -167,12 +167,12 @@ struct FormatDetector {
         return names.first { !named.contains($0) && SimilarNames.differByTyping(column, $0) }
     }
 
-    /// The records at the beginning that can be JSON objects and are complete; none of tables or a single record.
+    /// The complete records at the beginning that can be JSON objects. Empty for tables and for a single record.
     private func firstRecords(_ framing: InputFraming) -> [Range<Int>] {
         var records: [Range<Int>] = []
         var start = 0
         switch framing {
-        // Of several tables, any can have the columns.
+        // The columns can be in any of several tables.
         case .file, .table, .jsonTables, .dump: return []
         case .lines:
             while start < head.count, records.count < InputLimits.detectionRows {
@@ -394,7 +394,7 @@ struct FormatDetector {
         }
     }
 
-    /// Whether the first line is a text that PHP serialized, with a document.
+    /// Whether the first line is a string that PHP serialized and that contains a document.
     private func beginsPHPString(_ start: Int) -> Bool {
         head.begins(with: "s:", at: start) && StoredText.isUnmistakable(line(at: start))
     }

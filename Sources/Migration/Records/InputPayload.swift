@@ -199,7 +199,7 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
     ///   - kept: the bytes that are kept.
     ///   - place: where the record is in its input.
     static func tooLarge(_ length: Int, kept: Bytes, at place: RecordPlace) -> InputProblem {
-        // To read more of it would not help.
+        // A greater limit would not help.
         if place.unit == .file, let problem = RecordReader.encodingProblem(of: kept) { return problem }
         let beginning =
             "The record has \(length) bytes, more than the limit. Only its first \(kept.count) bytes are kept."

@@ -153,8 +153,8 @@ struct JSONFramer: RecordFramer {
     /// - Parameters:
     ///   - limit: the maximum length of a record, in bytes.
     ///   - entersArrays: whether records are the elements of arrays.
-    ///   - list: the list that the next bytes of the input are in.
-    ///   - tables: the tables that the elements of the array are.
+    ///   - list: the list, if the input begins inside it.
+    ///   - tables: the tables, if the input is an export of them.
     ///   - reader: knows the columns that options name.
     init(limit: Int, entersArrays: Bool, list: JSONList? = nil, tables: JSONTables? = nil, reader: RecordReader) {
         self.limit = limit
@@ -203,7 +203,7 @@ struct JSONFramer: RecordFramer {
         return false
     }
 
-    /// Enters the rows of a table, or passes what describes the export. False if a record is at the front.
+    /// Enters the rows of a table, or skips a description of the export. False if the next bytes are a record.
     private mutating func passTable(_ input: InputBuffer) throws(InputError) -> Bool {
         guard tables != nil, phase == .inArray else { return false }
         try input.fill(upTo: JSONTables.nameBytes)
@@ -253,8 +253,8 @@ struct JSONFramer: RecordFramer {
         }
     }
 
-    /// Adds a record. False if the value is too long for one, and its members are records; if it closes a list; or if it is a row
-    /// of a table without receipts.
+    /// Adds a record. False if the value is not a record: its members are records because it is too long, it is a member that
+    /// describes a list, or it is a row of a table without receipts.
     private mutating func appendValue(
         first: UInt8, of input: InputBuffer, into batch: inout BatchBuilder
     ) throws(InputError) -> Bool {

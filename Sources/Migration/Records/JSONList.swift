@@ -2,21 +2,21 @@ import AppStoreModels
 
 /// The array of records in an object that is the whole input: `{"RECORDS":[{…},{…}]}`.
 ///
-/// Each element is a record by itself, as in an input that is an array. So options name its members.
+/// Each element is a record, as in an input that is an array. So options name its members.
 struct JSONList {
     /// The length of what is before the first element.
     let headerLength: Int
-    /// The members after the array with which a program describes its own output. They are no records.
+    /// The members after the array with which a program describes its own output. They are not records.
     let closing: Set<String>
 
     /// The members that programs write after the array, by its name: `RECORDS` of Navicat, `Items` of a scan of DynamoDB.
     private static let exports: [String: Set<String>] = [
         "RECORDS": [], "Items": ["Count", "ScannedCount", "ConsumedCapacity", "LastEvaluatedKey", "NextToken"],
     ]
-    /// Members that show that the output is not complete. They become records, so that somebody sees them.
+    /// Members that show that the output is not complete. They become records, so that the quarantine shows them.
     private static let continuations: Set<String> = ["LastEvaluatedKey", "NextToken"]
 
-    /// The output of a known program. Nil for other objects, which may be one record of the caller.
+    /// The array in the output of a known program. Nil for other objects, which may be one record of the caller.
     /// - Parameter head: the beginning of the input.
     init?(exportIn head: Bytes) {
         guard let array = Self.firstArray(of: head), let members = Self.exports[array.name] else { return nil }
@@ -27,7 +27,7 @@ struct JSONList {
                 continue
             }
             if head[start] == UInt8(ascii: "}") {
-                // Of several objects, each is a record, unless the first one is long.
+                // If other objects follow, each object is a record, unless the first one is long.
                 guard start >= InputLimits.detectionWindow || head.firstNonWhiteSpace(from: start + 1) == nil
                 else { return nil }
                 break
@@ -64,7 +64,7 @@ struct JSONList {
     /// The text of a JSON string; nil for any other value.
     static func name(_ text: Bytes) -> String? { (try? JSONValue.parse(text))?.string }
 
-    /// The array that is the first member of an object and begins with an object. Its end is nil if it is not among the bytes.
+    /// The array that is the first member of an object and begins with an object. Its end is nil if it is after the given bytes.
     private static func firstArray(of bytes: Bytes) -> (name: String, start: Int, end: Int?)? {
         guard let brace = bytes.firstNonWhiteSpace(), bytes[brace] == UInt8(ascii: "{"),
             let start = bytes.firstNonWhiteSpace(from: brace + 1), bytes[start] == UInt8(ascii: "\"")
@@ -78,7 +78,7 @@ struct JSONList {
         return (name, value, end)
     }
 
-    /// Whether an array holds nothing but objects, as far as its beginning shows, and some seem to contain a document.
+    /// Whether the given beginning of an array has only objects, at least two, and some seem to contain a document.
     private static func areRecords(_ bytes: Bytes, from start: Int) -> Bool {
         var (index, count) = (start, 0)
         while let next = bytes.firstNonWhiteSpace(from: index) {
@@ -92,7 +92,7 @@ struct JSONList {
             count += 1
             index = end
         }
-        // One element that is long is no list.
+        // A single long element is not a list of records.
         return count > 1 && DocumentTraces.areLikely(in: bytes)
     }
 }

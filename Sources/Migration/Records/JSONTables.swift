@@ -1,20 +1,20 @@
 import AppStoreModels
 import Purchases
 
-/// The export of phpMyAdmin as JSON: an array of objects that describe the export, and of one for each table, or for the result
-/// of a query, with its rows.
+/// A JSON export of phpMyAdmin: an array of objects. Some describe the export. Each other object has the rows of a table or of
+/// the result of a query.
 ///
-/// Each row is a record, as in a SQL dump. The descriptions are none.
+/// Each row is a record, as in a SQL dump. The descriptions are not records.
 struct JSONTables {
-    /// An element of the array that is no record.
+    /// An element of the array that is not a record.
     enum Element {
-        /// It ends here.
+        /// A description of the export, and the index after it.
         case description(end: Int)
-        /// A table, whose rows begin here.
+        /// A table, and the index at which its rows begin.
         case rows(start: Int)
     }
 
-    /// The first bytes of an element, which name its table.
+    /// The number of bytes at the beginning of an element that must contain its type and the start of its rows.
     static let nameBytes = 4 << 10
     /// The members with which phpMyAdmin describes the export, a database and a table.
     private static let descriptions: Set<String> = ["type", "version", "comment", "name", "database"]
@@ -25,7 +25,7 @@ struct JSONTables {
     private var otherColumns: [String]?
     private var hasReceiptColumn = false
 
-    /// Nil if the input is another array.
+    /// Nil if the input is not such an export.
     /// - Parameters:
     ///   - head: the beginning of the input.
     ///   - input: the name of the input.
@@ -49,7 +49,7 @@ struct JSONTables {
         return nil
     }
 
-    /// The element that begins at a position. Nil if it is another one, or if its beginning is not among the bytes.
+    /// The element that begins at a position. Nil if it is not of phpMyAdmin, or if the bytes do not contain its beginning.
     static func element(_ bytes: Bytes, at start: Int) -> Element? {
         guard start < bytes.count, bytes[start] == UInt8(ascii: "{") else { return nil }
         var index = start + 1
@@ -69,7 +69,7 @@ struct JSONTables {
             if type == "table" || type == "raw", name == "data", bytes[value] == UInt8(ascii: "[") {
                 return .rows(start: value + 1)
             }
-            // Anything else is not of phpMyAdmin, and may be a document or a user.
+            // phpMyAdmin writes no other members, so this may be a document or a user.
             guard let end, let name, Self.descriptions.contains(name) else { return nil }
             if name == "type" { type = JSONList.name(bytes[slice: value..<end]) }
             index = end

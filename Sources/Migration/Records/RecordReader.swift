@@ -210,7 +210,7 @@ struct RecordReader {
         return Recognition(.unrecognized(InputProblem(error)))
     }
 
-    /// Nil if the text is no array of PostgreSQL and joins no documents, or if nothing in it is recognized.
+    /// Reads an array of PostgreSQL, or documents that one text joins. Nil for any other text, or if nothing in it is recognized.
     private func listed(_ bytes: Bytes, depth: Int) -> Recognition? {
         guard let array = StoredEncoding.postgreSQLArray(bytes) ?? StoredEncoding.joinedDocuments(bytes) else {
             return nil
@@ -228,7 +228,7 @@ struct RecordReader {
         return recognition.isRecognized || recognition.isUnmistakable ? recognition : nil
     }
 
-    /// Why the first bytes of an input are no text: they are compressed, or UTF-16. Nil if neither is so.
+    /// The problem of bytes that are compressed or UTF-16; nil for any others.
     static func encodingProblem(of bytes: Bytes) -> InputProblem? {
         let magic: [([UInt8], String)] = [
             ([0x1F, 0x8B], "gzip"), ([0x50, 0x4B, 0x03, 0x04], "zip"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd"),
@@ -237,7 +237,7 @@ struct RecordReader {
         for (prefix, name) in magic where bytes.starts(with: prefix) {
             return InputProblem(.compressed, "This is compressed (\(name)); decompress it first.")
         }
-        // Without a byte order mark, the zeros of ASCII characters show it.
+        // Without a byte order mark, the zero bytes of ASCII characters show UTF-16.
         let zeros = bytes.prefix(4).map { $0 == 0 }
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) || zeros == [true, false, true, false]
             || zeros == [false, true, false, true]

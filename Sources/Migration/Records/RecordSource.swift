@@ -36,7 +36,8 @@ package struct InputStatistics: Sendable, Equatable {
     package var records = 0
     /// The number of empty lines and rows, which are not records.
     package var blankLines = 0
-    /// The number of rows of SQL dumps that are no records: of tables without a column for receipts, and without a document.
+    /// The number of rows of SQL dumps and phpMyAdmin exports that are not records: their tables have no column for receipts, and
+    /// they have no document.
     package var rowsOfOtherTables = 0
     /// The number of inputs without any record.
     package var emptyInputs = 0

@@ -58,7 +58,7 @@ enum StoredEncoding {
         return (comma + 1)..<text.count
     }
 
-    /// The base64 or JWS in `b'MII…'`, which is what Python makes of bytes that are stored as a text.
+    /// The base64 or JWS in `b'MII…'`, as Python prints bytes.
     private static func bytesLiteralBody(_ text: Bytes) -> Range<Int>? {
         guard text.count > 3, text[0] == UInt8(ascii: "b"), let quote = text.last, text[1] == quote,
             quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"")
@@ -68,7 +68,7 @@ enum StoredEncoding {
         return StoredText.beginsBase64Receipt(body) || StoredText.isJWS(body) ? range : nil
     }
 
-    /// The text in `s:4:"MII…";`, which is what `serialize` of PHP makes of a text. The number counts bytes.
+    /// The text in `s:4:"MII…";`, as PHP's `serialize` writes a string. The number counts bytes.
     private static func phpStringBody(_ text: Bytes) -> Range<Int>? {
         guard text.begins(with: "s:"), text.begins(with: "\";", at: max(0, text.count - 2)),
             let colon = text.position(of: UInt8(ascii: ":"), from: 2), text.begins(with: ":\"", at: colon),
@@ -185,7 +185,7 @@ enum StoredEncoding {
     // MARK: Joined documents
 
     private static let separators = Array(",; \t\r\n".utf8)
-    /// With so many digits, the first bytes of a signed message are beyond doubt.
+    /// The number of base64 digits that show the first bytes of a signed message without doubt.
     private static let joinedDigits = 20
 
     /// The receipts in base64 and the JWS that a text joins with commas, semicolons or white space, as a JSON array of texts. Nil

@@ -118,8 +118,8 @@ extension TableLayout {
         return Sample.unquoted(bytes, isWhole: true)?.dialect ?? stated
     }
 
-    /// The other dialect in which a row has JSON that is damaged in its own one, because backslashes escape line feeds and quotes
-    /// in it. Nil if there is none.
+    /// The other dialect in which invalid JSON of a row is valid, because backslashes escape line feeds and quotes. Nil if there is
+    /// none.
     func dialectOfJSON(_ row: Bytes, _ fields: [TableField]) -> TableOptions.Dialect? {
         guard !dialect.hasBackslashes, !dialect.isInsert, row.position(of: UInt8(ascii: "\\")) != nil else {
             return nil
@@ -302,7 +302,7 @@ struct TableDetector {
             return make(sample, names, hasHeader: options.hasHeader)
         }
         let ids = sample.columnsOfIDs(from: 0)
-        // One column of ids is a list, which is read line by line.
+        // A single column of ids is read line by line.
         if sample.width == 1, !ids.isEmpty, otherColumns.isEmpty { return nil }
         if !options.hasHeader {
             guard ids.isEmpty || sample.hasReceipt(inRow: 0) || sample.hasReceiptBelowHeader else {
@@ -331,7 +331,7 @@ struct TableDetector {
             """)
     }
 
-    /// Names the columns that may have transaction ids. They are not read without the caller's word: user ids, phone numbers and
+    /// Names the columns that may have transaction ids. They are read only if the caller names them: user ids, phone numbers and
     /// card numbers look the same, and `enrich` sends transaction ids to Apple.
     private func idHint(_ sample: Sample, _ names: [String], hasHeader: Bool) -> String {
         let ids = sample.columnsOfIDs(from: hasHeader ? 1 : 0)
@@ -426,8 +426,8 @@ private struct Sample {
         return sample.rows.isEmpty || sample.hasEnclosedColumn ? nil : sample
     }
 
-    /// The same rows with backslash escapes and without quotes, as MySQL and PostgreSQL write them with tabs, if JSON shows that they
-    /// are escapes: some values are JSON only with them, and none is JSON only without. Rows with such JSON can fit both ways.
+    /// The same rows with backslash escapes and without quotes, as MySQL and PostgreSQL write them with tabs. Nil unless JSON shows
+    /// that backslashes are escapes: some values are JSON only with escapes, and none only without. Such rows can fit both ways.
     func escapedJSON(isWhole: Bool, quote: UInt8) -> Sample? {
         guard dialect.delimiter == 0x09, quote == TableDialect.doubleQuote,
             head.position(of: UInt8(ascii: "\\")) != nil,
@@ -454,7 +454,7 @@ private struct Sample {
             let text = head[slice: row]
             var index = 0
             while let found = text.position(of: UInt8(ascii: "\\"), from: index) {
-                // The row does not contain a line feed that is escaped at its end.
+                // The range of a row ends before an escaped line feed at its end.
                 guard found + 1 == text.count || "\\bfnrtv0ZN\t\n".utf8.contains(text[found + 1]) else { return false }
                 index = found + 2
             }
@@ -537,7 +537,7 @@ private struct Sample {
     /// The columns, from 0, in which all values are numbers as long as transaction ids, from a row on.
     func columnsOfIDs(from first: Int) -> [Int] {
         let rows = rows.dropFirst(first)
-        // A few numbers show nothing.
+        // Fewer rows do not show what the numbers are.
         guard rows.count >= 3 else { return [] }
         return (0..<width).filter { column in
             rows.allSatisfy { row, fields in

@@ -194,12 +194,12 @@ struct TableField {
     }
 }
 
-/// The header of a table, where it occurs again because files were joined. Its columns can be in another order there.
+/// Detects the header of a table where it occurs again because files were joined. Its columns can be in another order there.
 struct RepeatedHeader {
     let input: String
     private let dialect: TableDialect
     private let names: [String]
-    /// The bytes with which a row with these names can begin. Nearly all other rows are ruled out by them.
+    /// The first bytes of rows with these names. Nearly all other rows begin with other bytes.
     private let beginnings: Set<UInt8>
     private let maximumLength: Int
 
@@ -212,7 +212,7 @@ struct RepeatedHeader {
         maximumLength = table.columns.reduce(3) { $0 + 2 * $1.utf8.count + 8 }
     }
 
-    /// The columns in the order of a row; nil if it is not the header.
+    /// The columns in the order of a row; nil if the row is not the header.
     func columns(in row: Bytes) -> [String]? {
         guard row.count <= maximumLength else { return nil }
         let row = row.starts(with: [0xEF, 0xBB, 0xBF]) ? row[slice: 3..<row.count] : row
@@ -236,10 +236,10 @@ struct TableFramer: RecordFramer {
     var number: Int
     /// Whether an empty row is a record.
     let keepsBlankRows: Bool
-    /// The header, if the table can have it again; it is no record there.
+    /// The header, if it can occur again in the table. There it is not a record.
     let header: RepeatedHeader?
     private(set) var blankLines = 0
-    /// What a header in the middle gives the rows after it; nil if the columns never changed.
+    /// The context that the last repeated header gives the rows after it; nil if the order of the columns never changed.
     private(set) var context: FrameContext?
     /// Whether the batch has the context.
     private var isBegun = true

@@ -20,7 +20,7 @@ package struct RecordedDate: Equatable {
     /// copies are often reformatted.
     /// - Parameters:
     ///   - text: the day, the time and the time zone.
-    ///   - assumesUTC: whether a text without a time zone is UTC. Otherwise it is no date: it can be hours away.
+    ///   - assumesUTC: whether a text without a time zone is UTC. Otherwise it is not a date, because it can be wrong by hours.
     package static func text(_ text: String, assumesUTC: Bool = false) -> RecordedDate? {
         guard let (local, zone) = clock(text) else { return nil }
         let date: RecordedDate?
@@ -33,10 +33,10 @@ package struct RecordedDate: Equatable {
         return date.flatMap { range.contains($0.milliseconds) ? $0 : nil }
     }
 
-    /// Whether a text would be a date if it named a time zone.
+    /// Whether only the time zone of a date is missing.
     static func lacksTimeZone(_ text: String) -> Bool { clock(text)?.zone.isEmpty == true }
 
-    /// What a clock showed, as if it were UTC, and the time zone after it, which can be empty.
+    /// The local time as if it were UTC, in milliseconds, and the time zone after it, which can be empty.
     private static func clock(_ text: String) -> (milliseconds: Int64, zone: Substring)? {
         guard text.utf8.count <= 96 else { return nil }
         let date = text.drop { $0.isWhitespace }
@@ -52,7 +52,7 @@ package struct RecordedDate: Equatable {
         return (seconds + (fraction?.milliseconds ?? 0), zone.first ?? "")
     }
 
-    /// A point and the digits after it, of which three count; nil if the text begins otherwise.
+    /// A decimal point and the digits after it, of which the first three count. Nil for any other beginning.
     package static func fraction(_ text: Substring) -> (milliseconds: Int64, rest: Substring)? {
         guard text.first == "." else { return nil }
         let digits = text.dropFirst().prefix { $0.isASCII && $0.isNumber }
@@ -60,7 +60,7 @@ package struct RecordedDate: Equatable {
         return (milliseconds, text[digits.endIndex...])
     }
 
-    /// The milliseconds by which `+02:00`, `-0700` or `+00` is ahead of UTC. No time zone is more than 14 hours away.
+    /// The milliseconds by which `+02:00`, `-0700` or `+00` is ahead of UTC. No time zone differs from UTC by more than 14 hours.
     private static func offset(_ zone: Substring) -> Int64? {
         guard let sign = zone.first, sign == "+" || sign == "-" else { return nil }
         let hours = zone.dropFirst().prefix(2)

@@ -22,7 +22,7 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         case badNumber
         /// Text where a flag belongs; ``RecordedReplyError/keyPath`` names it. Correct the recorded document.
         case badFlag
-        /// A date in no known form, or without its time zone, or beyond the years 1 to 9999; ``RecordedReplyError/keyPath``
+        /// A date in an unknown form, without its time zone, or outside the years 1 to 9999; ``RecordedReplyError/keyPath``
         /// names it. Correct the recorded document.
         case badDate
         /// A purchase without a product, or with neither a transaction id nor an original transaction id. Look for
@@ -38,7 +38,7 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
     public let status: Int64?
     /// The byte offset, for ``Code/notJSON``.
     public let offset: Int?
-    /// Whether a date would be one if it named its time zone, for ``Code/badDate``.
+    /// Whether only the time zone of a date is missing, for ``Code/badDate``.
     private let lacksTimeZone: Bool
 
     package init(
@@ -72,11 +72,11 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         case .badFlag: return "The value is not true, false, 1 or 0\(place)."
         case .badDate where lacksTimeZone:
             return """
-                The date has no time zone, so it can be hours away. Export it with its zone (2020-07-22 17:39:08+00), or as \
+                The date has no time zone, so it can be wrong by hours. Export it with its zone (2020-07-22 17:39:08+00), or as \
                 milliseconds\(place).
                 """
         case .badDate:
-            return "The value is not a date in any of Apple's forms; numbers must be milliseconds\(place)."
+            return "The value is not a date in a known form; numbers must be milliseconds\(place)."
         case .missingIdentifier: return "The purchase lacks a product or a transaction id\(place)."
         }
     }

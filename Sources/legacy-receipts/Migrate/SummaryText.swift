@@ -50,13 +50,13 @@ enum SummaryText {
         return lines.joined(separator: "\n")
     }
 
-    /// What was left out of SQL dumps, so that a table whose column for receipts has an unusual name is not lost without a message.
+    /// The rows that were left out, so that a table whose column for receipts has an unusual name is not lost without a message.
     static func otherTables(_ summary: MigrationSummary) -> [String] {
         guard summary.rowsOfOtherTables > 0 else { return [] }
         return [
             """
-            \(summary.rowsOfOtherTables) rows of other tables in SQL dumps are not records: their tables have no column for \
-            receipts and no known document (--column names a column).
+            \(summary.rowsOfOtherTables) rows of other tables in dumps and exports are not records: their tables have no \
+            column for receipts and no known document (--column names a column).
             """
         ]
     }

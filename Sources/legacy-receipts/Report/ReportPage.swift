@@ -221,7 +221,7 @@ struct ReportPage {
             ("documents outside of --column", summary.documentsLeftOut, Self.columns(leftOut)),
             ("replies not read", summary.repliesNotRead, "they granted nothing"),
             ("rows not read", summary.rowsNotRead, "next to a document, without a date that can be read"),
-            ("rows of other tables", summary.rowsOfOtherTables, "of SQL dumps; they are not records"),
+            ("rows of other tables", summary.rowsOfOtherTables, "of dumps and exports; they are not records"),
         ]
         rows += others.filter { $0.1 > 0 }.map { row($0.0, [$0.1], cells: [$0.2]) }
         let more = source.inputCount - source.inputs.count
