@@ -9,8 +9,8 @@ package final class BoundedCache<Entry: Sendable>: Sendable {
 
     package init(maximum: Int) { self.maximum = maximum }
 
-    /// The entries, the oldest first. The caller searches them, because a search here would not be compiled for its entries, and
-    /// every receipt and JWS needs one.
+    /// The entries, the oldest first. The caller searches them: every receipt and JWS needs a search, and only code in
+    /// the caller's module is compiled for its type of entries.
     package var current: [Entry] { entries.withLock { $0 } }
 
     /// Counts a search.

@@ -80,7 +80,7 @@ final class FactWriter {
                 kind: fact.origin.kind, isPlainPurchase: fact.isPlainPurchase, revokes: fact.revokes,
                 product: fact.storedProduct, isKnown: true)
         }
-        // Places, because a copy of a fact is expensive.
+        // Indexes, because a copy of a fact is expensive.
         var changed: [Int] = []
         for (place, fact) in set.transactions.enumerated() {
             if try apply(fact, scopeId, &result) { changed.append(place) }

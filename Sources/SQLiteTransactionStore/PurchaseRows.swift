@@ -157,7 +157,7 @@ extension SharedSession {
 
     // MARK: Looks at purchases
 
-    /// As `LedgerEndings.merged`.
+    /// The rule of `LedgerEndings.merged` in SQL.
     private static let keepLookDate = """
         INSERT INTO ledger_endings (scope_id, original_transaction_id, due_at) VALUES (?1, ?2, ?3)
         ON CONFLICT (scope_id, original_transaction_id) DO UPDATE

@@ -51,8 +51,8 @@ public final class SQLiteTransactionStore: TransactionStore, DeliveryLedger, Con
         /// How many look-ups may run at once, at most four per core. Further look-ups wait for their turn.
         public var readers: Int
         public var durability: Durability
-        /// Called before each look-up, in place of a disk that hangs. Tests have no such disk, and no lock of SQLite stops all
-        /// readers until a test ends it.
+        /// Called before each look-up. It simulates a disk that hangs, because no lock of SQLite stops all readers until a test
+        /// ends it.
         package var beforeLookUp: (@Sendable () -> Void)?
 
         public init(busyTimeout: Double = 5, readers: Int = .max, durability: Durability = .full) {

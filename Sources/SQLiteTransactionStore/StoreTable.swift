@@ -2,7 +2,7 @@ import TransactionStore
 
 /// A table, and the statements that write its rows.
 struct StoreTable: Sendable {
-    /// Inserts a row. An existing row with the same key stays, unless the table has an order by which the given row is kept.
+    /// Inserts a row. It replaces a row with the same key only if the table has an order that keeps the given row.
     let insert: String
     /// Copies the rows of the customer `?2` to the customer `?1`, by the same order.
     let copy: String

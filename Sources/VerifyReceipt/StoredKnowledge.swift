@@ -115,7 +115,7 @@ extension VerifyReceiptEndpoint {
 }
 
 extension FactSet {
-    /// The same facts, without the receipt that replies return if the customer has one that is not older.
+    /// The same facts, without the receipt if the customer already has one that is not older. Replies return that one.
     fileprivate func withoutKnownReceipt(of customer: Customer?) -> FactSet {
         let known = customer?.newestTransactionReceipt?.signedDate ?? .min
         if let receipt, known < receipt.signedDate { return self }

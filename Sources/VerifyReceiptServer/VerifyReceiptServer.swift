@@ -313,7 +313,7 @@ public final class VerifyReceiptServer: Service {
                 ports: channels.indices.compactMap { ports[$0] }, adminPort: ports[-1], lookUpPort: ports[-2]))
     }
 
-    /// The text that `/metrics` shows, for a program that shows it at another place.
+    /// The text of `/metrics`, for a program that serves it elsewhere.
     public var metricsText: String { state.metrics.registry.text() }
 }
 

@@ -409,7 +409,7 @@ extension JSONWriter {
         model(value)
     }
 
-    /// Writes a copy of a model. A variable can be written without one: ``JSONModel/write(to:)``.
+    /// Writes a model. This copies the model; ``JSONModel/write(to:)`` of a variable does not.
     package mutating func model(_ value: some JSONModel) {
         var copy = value
         copy.write(to: &self)

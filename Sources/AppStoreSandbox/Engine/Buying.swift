@@ -165,7 +165,7 @@ extension SandboxEngine {
         }
     }
 
-    /// The win-back offers of a subscription's group that its customer is eligible for, the best first.
+    /// The win-back offers in the group of a subscription for which its customer is eligible, the best first.
     func eligibleWinBackOffers(
         of subscription: SandboxSubscription, with info: JWSRenewalInfoDecodedPayload
     ) -> [WinBackOffer] {

@@ -317,7 +317,7 @@ struct MassExtension: Sendable {
 }
 
 extension SandboxEngine {
-    /// The error of Apple's that a request to extend the subscription gets, or nil where it can be extended.
+    /// Apple's error for a request to extend the subscription; nil if the subscription can be extended.
     ///
     /// Apple allows two extensions of a subscription in 365 days, of at most 90 days each, while the subscription is active
     /// and paid (Reference.md S5.6). Days pass at the sandbox's pace.

@@ -3,7 +3,7 @@
 /// The sequence ends after Apple's last page. If a call fails, `next()` throws its error, and the next call of `next()`
 /// requests the same page again. A failure therefore loses no page.
 public struct APIPages<Page: Sendable>: AsyncSequence, Sendable {
-    /// Requests the page of a token, and gives it with the token for the next one; nil after the last page.
+    /// Requests the page of a token. Returns it with the token of the next page, which is nil after the last page.
     typealias Load = @Sendable (_ token: String?) async throws -> (page: Page, next: String?)
 
     fileprivate let first: String?
@@ -33,12 +33,13 @@ public struct APIPages<Page: Sendable>: AsyncSequence, Sendable {
 }
 
 extension RequestPipeline {
-    /// The pages of a list. More pages without a new token are an error, because they would be an endless loop.
+    /// The pages of a list. A page that announces another page must have a new token. Otherwise it is an error, because the loop
+    /// would not end.
     /// - Parameters:
     ///   - first: the token of the first page; nil for the beginning.
     ///   - endpoint: the endpoint of the list.
     ///   - load: requests the page of a token.
-    ///   - next: the token that a page has for the next one, and whether the page announces one.
+    ///   - next: the token of the next page, and whether the page announces one.
     func pages<Page: Sendable>(
         from first: String?, _ endpoint: APIEndpoint, load: @escaping @Sendable (_ token: String?) async throws -> Page,
         next: @escaping @Sendable (Page) -> (token: String?, hasMore: Bool?)

@@ -83,7 +83,7 @@
             try await verified(signedPayload, expecting, now)
         }
 
-        /// How often certificate chains were found in the cache, and how often not, for the metrics of a program.
+        /// The hits and misses of the cache of certificate chains, for the metrics of a program.
         public var chainLookups: (hits: Int, misses: Int) { cache.lookups }
 
         // MARK: Verification

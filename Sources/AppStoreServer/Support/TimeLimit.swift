@@ -1,5 +1,5 @@
 /// Runs work, and cancels it when it takes longer than a limit.
-/// - Throws: what the work throws; `tooSlow` after the limit; `CancellationError` if the caller is canceled.
+/// - Throws: the error of the work; `tooSlow` after the limit; `CancellationError` if the caller is canceled.
 package func within<Value: Sendable>(
     _ limit: Duration, else tooSlow: any Error, _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

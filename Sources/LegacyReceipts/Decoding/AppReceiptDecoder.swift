@@ -29,7 +29,7 @@ struct AppReceiptDecoder {
         if decoder.receipt.receiptCreationDate == nil {
             throw ReceiptError(.missingAttribute, at: .attribute(12, purchase: nil), "receipt_creation_date")
         }
-        // Not a copy, which would count a reference for every value.
+        // A copy would count a reference for each value, which is slow.
         var receipt = AppReceipt()
         swap(&receipt, &decoder.receipt)
         return receipt

@@ -175,7 +175,7 @@ final class OutputFile {
 
     /// The content of the plain file that has the name already, if it is small; nil if there is none.
     var earlierContent: [UInt8]? {
-        // A link is no file of ours, and a pipe would never end.
+        // This program writes no links, and reading a pipe would never end.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             attributes[.type] as? FileAttributeType == .typeRegular,
             let content = try? FileHandle(forReadingAtPath: path)?.read(upToCount: bufferSize)

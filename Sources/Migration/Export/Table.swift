@@ -121,7 +121,7 @@ package struct TableKey: Sendable {
 struct TableRow {
     /// A value for each column of the table; nil if the row has none.
     let values: [ColumnValue?]
-    /// In a file, the rows of one part come before those of the next.
+    /// In a file, all rows of a part come before the rows of the next part.
     var part = 0
 }
 

@@ -126,7 +126,7 @@ public struct DocumentColumns: Sendable, Hashable {
         }
     }
 
-    /// A date as in ISO 8601, also with slashes, without seconds, or a day alone.
+    /// A date as in ISO 8601. It can have slashes, no seconds, or only the day.
     private static func written(_ text: Substring) -> Int64? {
         let day = text.prefix(10).replacing("/", with: "-")
         let rest = text.dropFirst(10)

@@ -175,7 +175,7 @@ extension MigrationOptions {
         }
     }
 
-    /// Why the file of a database cannot be read. Nil for anything else: what it is shows when it is read.
+    /// Why the file of a database cannot be read. Nil for all other files, whose problems show when they are read.
     private static func databaseProblem(_ path: String) -> InputError? {
         guard (try? SystemCalls.status(path))?.kind == .file, let file = try? FileStream(path: path, name: path) else {
             return nil

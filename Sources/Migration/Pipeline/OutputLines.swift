@@ -38,7 +38,7 @@ struct OutputSource {
         self.asOf = asOf
     }
 
-    /// Writes a line. Changes nothing in the transaction, but would copy it if it were no variable.
+    /// Writes a line. It does not change the transaction: `inout` avoids a copy.
     func write(_ transaction: inout MappedTransaction, into output: inout BatchOutput) {
         output.transactions.beginObject()
         transaction.writeMembers(to: &output.transactions, &output.transactionProvenance)

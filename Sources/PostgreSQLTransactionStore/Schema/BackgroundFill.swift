@@ -11,7 +11,7 @@ final class BackgroundFill: Sendable {
     private let connection: PostgreSQLConnection
     private let state = Mutex(State())
 
-    /// The time between two attempts doubles from the first to the longest pause.
+    /// The pause after a failed attempt doubles, up to the longest pause.
     private static let firstPause = Duration.seconds(1)
     private static let longestPause = Duration.seconds(60)
 

@@ -6,7 +6,7 @@ enum LedgerFiller {
     /// The number of original transaction ids per page.
     private static let pageSize: Int32 = 500
 
-    /// Lists the purchases after one, and whether each is meant.
+    /// Lists the purchases after a given one, and whether each fulfills a condition.
     private static func list(_ isMeant: String) -> Statement {
         Statement(
             """

@@ -65,7 +65,7 @@ struct Schema: Sendable {
     /// - Returns: whether the upgrade left app transactions for ``fill(_:)``, and this session can read that.
     func prepare(_ session: PostgreSQLSession) throws -> Bool {
         try configure(session)
-        // Until the session ends, so that no other program removes the tables.
+        // The session keeps the lock until it ends, so that no other program removes the tables.
         try session.run(Self.shareUse, [.int4(lockClass), .int4(Self.useNumber)])
         if try currentVersion(session) != Self.version {
             try session.withAnswerTimeout(timeouts.schema.answer) { try migrate(session) }
@@ -147,7 +147,8 @@ struct Schema: Sendable {
     private static let findSchema = Statement("SELECT to_regnamespace($1)::text")
     private static let readVersion = Statement("SELECT coalesce(max(version), 0)::int4 FROM schema_migrations")
     private static let lockSchema = Statement("SELECT pg_advisory_xact_lock($1::int4, 0)::text")
-    /// The number of the advisory lock that every session shares. The scopes, the ledger and `AppTransactionFiller` have others.
+    /// The number of the advisory lock that every session shares. The scopes, the ledger and `AppTransactionFiller` have other
+    /// numbers.
     private static let useNumber: Int32 = -3
     private static let shareUse = Statement("SELECT pg_advisory_lock_shared($1::int4, $2::int4)::text")
     private static let lockUse = Statement("SELECT pg_advisory_xact_lock($1::int4, $2::int4)::text")
@@ -215,13 +216,13 @@ struct Schema: Sendable {
     private static let otherTables = ["schema_migrations", "readiness", "ledger_removal", "migration_checkpoints"]
 
     private static let findRows: Statement = {
-        // A migration that read no records has a checkpoint too.
+        // A migration that read no records also has a checkpoint.
         let checkpoints = "EXISTS (SELECT FROM migration_checkpoints WHERE records > 0)"
         let tables = emptyTables.map { "EXISTS (SELECT FROM \($0))" } + [checkpoints]
         return Statement("SELECT (\(tables.joined(separator: " OR ")))::int4")
     }()
 
-    /// How long the sessions of this program may take to end, in milliseconds.
+    /// The time limit for the end of this program's other sessions, in milliseconds.
     private static let endOfSessions = 5_000
 
     /// Removes the tables, and the schema if this program has created it too. Does nothing if the tables have any rows.
@@ -229,7 +230,7 @@ struct Schema: Sendable {
     func removeIfEmpty(_ session: PostgreSQLSession) throws {
         try session.transaction {
             try session.execute("SET LOCAL lock_timeout TO \(Self.endOfSessions)")
-            // A large store must not be locked.
+            // Checked first without locks, because a store in use must not be locked.
             guard try isEmpty(session) else { return }
             // A program that connects now waits, and creates the tables again.
             try session.run(Self.lockUse, [.int4(lockClass), .int4(Self.useNumber)])

@@ -197,7 +197,7 @@ extension PostgreSQLSession {
 
     // MARK: Looks at purchases
 
-    /// As `LedgerEndings.merged`.
+    /// The rule of `LedgerEndings.merged` in SQL.
     private static let keepLookDate = Statement(
         """
         INSERT INTO ledger_endings AS known (purchase, due_at)

@@ -74,7 +74,7 @@ public struct MappedRenewalInfo: Sendable, Equatable {
 public struct MappedReceipt: Sendable {
     /// One transaction per purchase of the receipt, in the order of the receipt.
     public package(set) var transactions: [MappedTransaction]
-    /// What the transactions were resolved from.
+    /// The statements from which the transactions were resolved.
     let stated: Stated
     /// The app itself; absent for a transaction receipt (iOS 6), which does not state when the app was obtained.
     public package(set) var appTransaction: MappedAppTransaction?

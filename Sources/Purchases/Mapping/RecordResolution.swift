@@ -52,7 +52,7 @@ extension ReceiptMapper {
 }
 
 extension TransactionFact {
-    /// Takes the payload out of the statement: a copy of each payload would take a good part of the time of a receipt.
+    /// Moves the payload out of the statement, because copying each payload would be a large part of the time of a receipt.
     fileprivate init(taking statement: inout PurchaseStatement, rowDate: Int64?) {
         let source = statement.form.source
         var date = statement.context.recordedAt ?? 0

@@ -40,7 +40,7 @@ public struct Entitlement: Hashable, Sendable {
 }
 
 extension Collection<Entitlement> {
-    /// Whether one of a customer's entitlements gives access.
+    /// Whether at least one entitlement gives access.
     package var giveAccess: Bool { contains(where: \.hasAccess) }
 }
 

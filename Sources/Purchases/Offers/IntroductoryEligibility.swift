@@ -82,8 +82,8 @@ extension PurchaseHistory {
 
     /// The products of all groups in which the customer cannot have an introductory offer, ascending.
     ///
-    /// They include products whose group is unknown: each of them is in one group, even if nothing names it. So a used offer, or a
-    /// subscription that has not ended, counts for its product and for the products that the subscription had before or after.
+    /// A product without a known group is in a group too. So a used offer, or a subscription that has not ended, counts for its
+    /// product and for the products that the subscription had before or after.
     /// - Parameters:
     ///   - catalog: gives further products of the known groups.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.

@@ -46,16 +46,16 @@ package struct LifetimeAmounts: Hashable, Sendable {
 
 extension Customer {
     /// What the customer paid and got back. Copies of a purchase count once.
-    /// - Parameter catalog: gives types that no document states. Some copies are known by their type only.
+    /// - Parameter catalog: supplies types that no document states. Some copies are found only by their type.
     package func lifetimeAmounts(catalog: ProductCatalog?) -> LifetimeAmounts {
-        // Receipts do not state that a purchase was assigned, so another transaction of it can show that.
+        // Receipts do not state that a purchase was assigned. Another transaction of the purchase can state it.
         let ownership = OfferOwnership(purchaseHistory(catalog: catalog).entries)
         let paid = onePerPurchase(catalog).filter { !ownership.isAssigned(subscription: $0.purchaseId ?? "") }
         return LifetimeAmounts(paid.map(\.payload))
     }
 
-    /// The purchases that were refunded or are no longer shared, those of all ownerships. A purchase with refunded seats is not among
-    /// them. Copies of a purchase count once, as in ``lifetimeAmounts(catalog:)``.
+    /// The purchases of any ownership that were refunded, or are no longer shared or assigned. Purchases of which only some seats
+    /// were refunded do not count. Copies of a purchase count once, as in ``lifetimeAmounts(catalog:)``.
     package func revokedPurchases(catalog: ProductCatalog?) -> [JWSTransactionDecodedPayload] {
         onePerPurchase(catalog).map(\.payload).filter(\.isRevoked)
     }

@@ -74,9 +74,8 @@ extension PurchaseHistory {
     }
 }
 
-/// What only purchases of one subscription group have in common, also if no document names the group: a product is in one group
-/// forever, and a subscription stays in its group when its product changes. Purchases without a product id can be of different
-/// products.
+/// A product id or a subscription that shows that purchases are of one group, even if no document names the group. A product
+/// never changes its group, and a subscription stays in its group when its product changes. A missing product id shows nothing.
 enum GroupMark: Hashable {
     case product(String)
     /// An original transaction id.
@@ -139,7 +138,7 @@ struct SubscriptionTimeline {
         return order.map { SubscriptionTimeline(group: $0, entries: grouped[$0] ?? [], begun, ownership) }
     }
 
-    /// Purchases of unknown groups, those that must be in one group together (``GroupMark``).
+    /// Divides purchases of unknown groups into sets. The purchases of a set must be of one group (``GroupMark``).
     /// - Parameters:
     ///   - timeline: the subscriptions of unknown groups; nil if there are none.
     ///   - others: purchases of unknown groups that are in no timeline.

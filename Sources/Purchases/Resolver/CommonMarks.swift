@@ -1,12 +1,12 @@
-/// Finds the things that belong together because they have a mark in common, directly or through others.
+/// Groups elements that share a mark, directly or through other elements.
 enum CommonMarks {
-    /// The places of the things in each group, ascending, in the order of the first ones. A thing without a common mark is alone.
-    /// The order of the things does not change which of them belong together.
+    /// The indexes of the elements in each group, ascending. The groups are in the order of their first elements. An element that
+    /// shares no mark is a group of its own. The order of the elements does not change the groups.
     /// - Parameters:
-    ///   - count: how many things there are.
-    ///   - marks: the marks of the thing at a place.
+    ///   - count: the number of elements.
+    ///   - marks: the marks of the element at an index.
     static func groups<Mark: Hashable>(count: Int, marks: (Int) -> [Mark]) -> [[Int]] {
-        // For each thing, an earlier one of the same group. The first one of a group, its root, has its own place.
+        // For each element, an earlier one of its group (union-find). The first element of a group, the root, has its own index.
         var earlier = Array(0..<count)
         func root(of place: Int) -> Int {
             var place = place

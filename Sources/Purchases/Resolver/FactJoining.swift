@@ -87,7 +87,7 @@ extension StoredTransaction {
         self.init(joining: places, of: facts, &payload)
     }
 
-    /// The same, and takes the payloads of facts out of the list if no other fact is joined with them. That saves a copy of each.
+    /// The same, but moves a payload out of the list if no other fact is joined with it. This saves a copy.
     init(joining places: FactsOfTransaction, taking facts: inout [TransactionFact]) {
         guard let receipt = places.receipt, places.signed == nil, places.recorded == nil, places.notified == nil else {
             self.init(joining: places, of: facts)
@@ -98,9 +98,9 @@ extension StoredTransaction {
     }
 
     /// - Parameters:
-    ///   - places: which facts are about the transaction.
+    ///   - places: the indexes of the facts about the transaction.
     ///   - facts: all facts of the customer or of the record.
-    ///   - stated: the payload of the base. It is taken.
+    ///   - stated: the payload of the base. It is moved out.
     private init(
         joining places: FactsOfTransaction, of facts: borrowing [TransactionFact],
         _ stated: inout JWSTransactionDecodedPayload
@@ -394,7 +394,7 @@ private struct Cancellation {
     ///   transaction still decides whether it was an upgrade.
     /// - Unsigned facts decide only if there are no others, or if the signed ones state no cancellation and `notified` does.
     /// - Parameters:
-    ///   - places: which facts are about the transaction.
+    ///   - places: the indexes of the facts about the transaction.
     ///   - facts: all facts of the customer.
     ///   - receipt: the legacy fields of the receipt; nil if no receipt states the transaction.
     ///   - unsigned: what the unsigned documents state together.

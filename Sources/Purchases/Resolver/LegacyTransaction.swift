@@ -27,8 +27,7 @@ extension JWSRenewalInfoDecodedPayload {
     package var offerCodeRefName: String? { offerType == .offerCode ? offerIdentifier : nil }
 }
 
-/// The values of a transaction that a reply can have although no document states them, for clients that require them. They state
-/// more than a signed document does.
+/// Values that a reply can contain although no document states them, for clients that require them.
 package enum PresumedValue {
     /// `in_app_ownership_type`. Family Sharing of in-app purchases was introduced together with the attribute in late 2020, so the
     /// value is correct for older receipts.

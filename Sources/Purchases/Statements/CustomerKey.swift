@@ -43,7 +43,7 @@ extension Sequence<FactOrigin> {
     /// a recorded document that states none is 0.
     public var newestDate: Int64? { dates.max() }
 
-    /// The same of the oldest document that states a date.
+    /// The same value in the oldest document that states a date.
     var oldestDate: Int64? { dates.min() }
 
     private var dates: [Int64] { map(\.signedDate).filter { $0 > 0 } }

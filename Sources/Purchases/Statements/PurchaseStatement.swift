@@ -123,8 +123,8 @@ package struct PurchaseStatement: Sendable {
         if isTrial { payload.offerDiscountType = .freeTrial }
     }
 
-    /// Removes the payload, and returns it. Rules that look at the documents of a joined transaction need the rest of the statement
-    /// only.
+    /// Removes the payload, and returns it. The rules about the documents of a joined transaction need only the rest of the
+    /// statement.
     mutating func takePayload() -> JWSTransactionDecodedPayload {
         var taken = JWSTransactionDecodedPayload()
         swap(&taken, &payload)

@@ -43,12 +43,13 @@ package struct SQLTransaction: Hashable, Sendable {
 /// An entry with its number among those of its transaction, from 0.
 package typealias SQLNumberedEntry = (transaction: SQLTransaction, number: Int64, event: LedgerEntry.Event)
 
-/// An entry to append to the ledger. It continues the numbers of its transaction. A transaction without an entry gets none.
+/// An entry to append to the ledger. Its number follows the last one of its transaction. If the transaction has no entry in the
+/// ledger, the entry is not appended.
 package struct SQLEntry: Sendable {
     package let purchase: SQLPurchase
     package let transactionId: String
     package let event: LedgerEntry.Event
-    /// ``LedgerEntry/seatClaimId``. If the app and environment has an entry with this claim, no other one is appended.
+    /// ``LedgerEntry/seatClaimId``. The entry is not appended if the app and environment already has one with this claim.
     package private(set) var seatClaimId: String?
     /// ``TermChanges/earlierPurchases``
     package private(set) var earlierPurchases: [UInt8]?
@@ -74,15 +75,16 @@ package struct SQLEntry: Sendable {
     }
 
     /// The entries for the seat claims of a set that the App Store ended.
-    /// - Parameter purchase: that of the first transaction, which is from a signed document. So the ledger has an entry for it.
+    /// - Parameter purchase: the purchase of the first transaction. A signed document states that transaction, so the ledger has an
+    ///   entry about it.
     package static func unclaimedSeats(of set: FactSet, _ purchase: SQLPurchase) -> [SQLEntry] {
         guard let id = set.transactions.first?.payload.transactionId else { return [] }
         return set.unclaimedSeatIds.map { SQLEntry(unclaimedSeat: $0, of: id, purchase) }
     }
 }
 
-/// The events of entries that are not in the ledger yet. Documents may state a transaction under two original ids, and the entries
-/// about one of its purchases are part of the history of the other one.
+/// The events of entries that are not in the ledger yet. Documents may state a transaction under two original ids. Then its
+/// history includes the entries of both purchases.
 struct SQLNewEvents {
     private var events: [Int64: [String: [LedgerEntry.Event]]] = [:]
 
@@ -105,9 +107,9 @@ struct SQLNewEvents {
     }
 }
 
-/// Reads and writes the rows of purchases: of one or more of them at once, so that a server needs few statements.
+/// Reads and writes the rows of one or more purchases at once, so that an engine needs few statements.
 ///
-/// A result has a value for the place of each purchase that has rows.
+/// A place is an index in the given list. A result has a value for the place of each purchase that has rows.
 package protocol SQLPurchaseRows {
     /// Adds the transactions of purchases to the assemblers of their places.
     func addTransactions(of purchases: [SQLPurchase], to assemblers: inout [Int: CustomerAssembler]) throws
@@ -124,8 +126,8 @@ package protocol SQLPurchaseRows {
     /// The histories in the ledger of the transactions that have entries.
     func histories(of transactions: [SQLTransaction]) throws -> [Int: LedgerHistory]
 
-    /// Appends entries to the ledger, in this order, unless it has their numbers.
-    /// - Returns: the places of all entries that were not appended, perhaps of others too; empty if all were.
+    /// Appends entries to the ledger, in this order. An entry whose number the ledger already has is not appended.
+    /// - Returns: the places of the entries that were not appended. They may include appended ones; empty if all were appended.
     func appendNumbered(_ entries: [SQLNumberedEntry]) throws -> [Int]
 
     /// The events in the ledger, in order, by transaction id.
@@ -140,8 +142,8 @@ package protocol SQLPurchaseRows {
     /// Sets when to look at purchases next; nil for never.
     func setLookDates(_ dates: [(purchase: SQLPurchase, date: Int64?)]) throws
 
-    /// For each purchase, its customer with all identities and transactions, without the large receipts. The error is that of
-    /// the customer's rows.
+    /// For each purchase, its customer with all identities and transactions, without the large receipts; or the error of reading
+    /// this customer.
     func customers(
         with purchases: [SQLPurchase], in scope: StoreScope
     ) throws -> [Result<Customer?, TransactionStoreError>]
@@ -194,7 +196,7 @@ extension SQLPurchaseRows {
         return purchases.indices.map { assemblers[$0]?.joinedTransactions() ?? [] }
     }
 
-    /// What time has done to purchases. The value is nil for a purchase that cannot be read.
+    /// The entries of purchases that are due because of their dates; nil for a purchase that cannot be read.
     func endings(of purchases: [SQLPurchase], at dates: LookDates) throws -> [EndedEntries?] {
         do {
             let customers = try customers(of: purchases, needsRenewalInfo: false)
@@ -205,12 +207,12 @@ extension SQLPurchaseRows {
                 }
             }
         } catch let error as TransactionStoreError where error.code == .corrupt {
-            // The others are readable.
+            // The other purchases can be read.
             return try purchases.count > 1 ? purchases.flatMap { try endings(of: [$0], at: dates) } : [nil]
         }
     }
 
-    /// Purchases as customers of their own, with their transactions and their signed renewal information.
+    /// Each purchase as a separate customer, with its transactions and its signed renewal information.
     /// - Parameters:
     ///   - purchases: the purchases.
     ///   - needsRenewalInfo: whether to leave out purchases without renewal information.

@@ -60,7 +60,7 @@ extension SQLTermMoves {
         }
         let changes = TermChanges(of: transactions, known: known)
         guard changes.bases != known else { return }
-        // The others keep their dates: a customer with thousands of terms would be read again for all of them.
+        // Other terms keep their dates. Otherwise a customer with thousands of terms would be read again for each of them.
         for part in parts {
             for id in part.bases.keys where changes.bases[id] != known[id] {
                 outdated.append(SQLTransaction(id, of: part.purchase))

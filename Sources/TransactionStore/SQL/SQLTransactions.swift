@@ -1,6 +1,6 @@
 package import Purchases
 
-/// A fact about a transaction, as far as it matters for the entries about the transaction itself.
+/// The parts of a fact that decide the entries about its transaction.
 package struct SQLFact: Sendable {
     fileprivate let transaction: SQLTransaction
     fileprivate let isSigned: Bool
@@ -49,7 +49,7 @@ extension SQLPurchaseRows {
         let plain = open.filter { all[$0].isSigned && all[$0].isPlain }
         let known = plain.filter { all[$0].isKnown }
         let cancelled = Set(try notified(known.map { all[$0].transaction }).map { known[$0] })
-        // Nearly all transactions of a bulk load are new and end here, or are in a newer receipt with the same purchase.
+        // Nearly all transactions of a bulk load end here: they are new, or a newer receipt states the same purchase.
         let bought = plain.filter { !cancelled.contains($0) }
         let entries = bought.map { place -> SQLNumberedEntry in (all[place].transaction, 0, .purchased) }
         let repeated = try appendNumbered(entries).map { bought[$0] }
@@ -105,8 +105,8 @@ extension SQLPurchaseRows {
         _ = try appendNumbered(try dueEntries(of: sorted))
     }
 
-    /// The entries that are due for all transactions of purchases, also for those whose upgrade or revocation the others
-    /// prove or disprove.
+    /// The entries that are due for all transactions of purchases. Other transactions of a purchase can prove or disprove an upgrade
+    /// or a revocation.
     package func dueEntries(of purchases: [SQLPurchase]) throws -> [SQLNumberedEntry] {
         let known = try storedTransactions(of: purchases)
         let histories = try histories(of: known.map { $0.key })
@@ -123,7 +123,7 @@ extension SQLPurchaseRows {
         return entries
     }
 
-    /// The transactions of purchases, those of each purchase from the oldest on.
+    /// The transactions of purchases, the oldest of each purchase first.
     private func storedTransactions(
         of purchases: [SQLPurchase]
     ) throws -> [(key: SQLTransaction, transaction: StoredTransaction)] {

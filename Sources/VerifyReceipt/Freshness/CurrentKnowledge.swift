@@ -109,7 +109,7 @@ extension VerifyReceiptEndpoint {
 }
 
 extension StatusCondition {
-    /// The refusal for an answer that must be current, if the App Store does not know purchases; nil if its data is sufficient.
+    /// The error if the answer must be current and the App Store does not know purchases; nil if its data is sufficient.
     fileprivate init?(_ unknown: PurchaseDates.Unknown) {
         switch unknown {
         case .harmless: return nil

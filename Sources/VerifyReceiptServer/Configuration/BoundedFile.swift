@@ -55,7 +55,7 @@ package enum BoundedFile {
     }
 }
 
-// Outside of the enum, whose own name would hide the system's.
+// Outside of the enum, because a member of the enum would hide the system's function.
 private func readSome(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     read(descriptor, buffer.baseAddress, buffer.count)
 }

@@ -7,7 +7,7 @@ public protocol ConsumptionAnswering: Sendable {
     /// Answers what can be answered now. The other requests stay open until the next round.
     /// - Parameters:
     ///   - credentials: the keys of the apps.
-    ///   - endpoint: has the catalogs of the apps.
+    ///   - endpoint: the configuration with the catalogs of the apps.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     /// - Returns: what became of them. If a file cannot be used, nothing is answered, and the round has a `failure`.
     /// - Throws: `TransactionStoreError`, `CancellationError`.

@@ -9,7 +9,7 @@ final class ConsumptionRounds: Sendable {
     private let answering: any ConsumptionAnswering
     private let interval: Duration
     private let credentials: Mutex<[AppStoreCredentials]>
-    /// That of now, because a reload can change it.
+    /// Returns the current configuration, because a reload can change it.
     private let endpoint: @Sendable () -> EndpointConfiguration
     private let last = Mutex(ConsumptionRound())
     /// The deadlines of the requests that were open at the last look.

@@ -28,8 +28,8 @@ final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
     private var context: ChannelHandlerContext?
     private var openStreams = 0
     private var isDraining = false
-    /// When the connection is closed, unless the handshake ends or a stream opens before; nil while a stream is open, and with
-    /// HTTP/1.1.
+    /// When the handler closes the connection. The end of the handshake or a new stream changes it. Nil while a stream is open, and
+    /// with HTTP/1.1.
     private var end: (phase: Phase, deadline: NIODeadline)?
     private var timer: Scheduled<Void>?
     private var timerDeadline = NIODeadline.distantFuture

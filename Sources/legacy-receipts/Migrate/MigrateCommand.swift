@@ -357,7 +357,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     /// - Parameters:
     ///   - destination: where to write.
-    ///   - newStore: what this run creates of the store.
+    ///   - newStore: the parts of the store that this run creates.
     ///   - options: how the records are read.
     ///   - interruption: ends the run.
     private func migrate(

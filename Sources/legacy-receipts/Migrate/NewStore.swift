@@ -21,7 +21,7 @@ struct NewStore {
         self.folder = folder.flatMap { Self.exists($0) ? nil : $0 }
     }
 
-    /// Closes the store, and removes what the migration has created of it, if it is empty and no other program has it open.
+    /// Closes the store. If it is empty and no other program has it open, removes the parts that the migration has created.
     func closeAndRemoveIfEmpty(_ store: any CompleteTransactionStore) async {
         if let database = store as? PostgreSQLTransactionStore {
             try? await database.closeAndRemoveIfEmpty()
@@ -35,7 +35,7 @@ struct NewStore {
     private func closeAndRemoveIfEmpty(_ store: any CompleteTransactionStore, _ path: String) async {
         let isEmpty = await Self.isEmpty(store)
         do { try await store.close() } catch { return }
-        // Another program that has the store open keeps its log.
+        // The log still exists if another program has the store open.
         guard isEmpty, !Self.exists(path + "-wal") else { return }
         unlink(path)
         // A folder with other files stays.
@@ -43,7 +43,7 @@ struct NewStore {
     }
 
     private static func isEmpty(_ store: any CompleteTransactionStore) async -> Bool {
-        // Last the counts: they read the whole store, and an interrupted command must end soon.
+        // The counts come last: they read the whole store, and an interrupted command must end soon.
         guard let scopes = try? await store.scopes(), scopes.isEmpty,
             let quarantine = try? await store.quarantine(after: nil, limit: 1), quarantine.isEmpty,
             let counts = try? await store.counts()
