@@ -70,7 +70,7 @@ struct MigrateStoreTests {
         #expect(!entries.contains { $0.event == .revoked })
     }
 
-    /// The rules of Documentation/Migrate.md, "Merging", step by step.
+    /// The rules of Documentation/Migrate.md, "What a merge takes over", step by step.
     private static func merged(_ lines: [[String: Any]]) -> [String: Any]? {
         func number(_ value: Any?) -> Int64 { (value as? NSNumber)?.int64Value ?? .min }
         func signedDate(_ line: [String: Any]) -> Int64? {
