@@ -131,8 +131,7 @@ struct Schema: Sendable {
 
     /// The version in the database; 0 if there are no tables.
     private func currentVersion(_ session: PostgreSQLSession) throws -> Int32 {
-        let table = try session.run(Self.findTable, [.text("\(quotedName).schema_migrations")])
-        guard table.count == 1, !table.isNull(0, 0) else { return 0 }
+        guard try hasVersions(session) else { return 0 }
         let rows = try session.run(Self.readVersion)
         let version = try rows.integer(0, 0, as: Int32.self)
         guard version <= Self.version else {
@@ -141,6 +140,11 @@ struct Schema: Sendable {
                 "the schema has version \(version), this program supports \(Self.version): use a newer program")
         }
         return version
+    }
+
+    /// Whether the table of versions is there.
+    private func hasVersions(_ session: PostgreSQLSession) throws -> Bool {
+        try !session.run(Self.findTable, [.text("\(quotedName).schema_migrations")]).isNull(0, 0)
     }
 
     private static let findTable = Statement("SELECT to_regclass($1)::text")
@@ -183,6 +187,8 @@ struct Schema: Sendable {
             let schema = try session.run(Self.findSchema, [.text(quotedName)])
             // Only if it is missing: a role that may use a schema need not have the right to create one.
             if schema.isNull(0, 0) { try session.execute("CREATE SCHEMA IF NOT EXISTS \(quotedName)") }
+            // An empty table of that name can be from another tool.
+            let hadVersions = try hasVersions(session)
             try session.execute(
                 """
                 CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -196,7 +202,7 @@ struct Schema: Sendable {
                 try migration.fill?(session)
                 try session.run(Self.addVersion, [.int4(migration.version)])
             }
-            return SchemaCreation.Parts(tables: present == 0, schema: schema.isNull(0, 0))
+            return SchemaCreation.Parts(tables: !hadVersions, schema: schema.isNull(0, 0))
         }
         creation.add(created)
     }

@@ -77,6 +77,17 @@ struct PostgreSQLSchemaTests {
         }
     }
 
+    @Test("An empty table of versions that was there before is not removed")
+    func keepsVersionsOfOthers() async throws {
+        try await TestSchema.with { schema in
+            try schema.server.sql("CREATE SCHEMA \(schema.name)")
+            try schema.server.sql("CREATE TABLE \(schema.name).schema_migrations (version int8 PRIMARY KEY)")
+            let store = try await schema.open()
+            try await store.closeAndRemoveIfEmpty()
+            #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).schema_migrations") == "14")
+        }
+    }
+
     @Test("A newer schema is refused and left as it is")
     func newer() async throws {
         try await TestSchema.with { schema in
