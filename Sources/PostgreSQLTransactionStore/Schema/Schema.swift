@@ -155,7 +155,8 @@ struct Schema: Sendable {
     /// numbers.
     private static let useNumber: Int32 = -3
     private static let shareUse = Statement("SELECT pg_advisory_lock_shared($1::int4, $2::int4)::text")
-    private static let lockUse = Statement("SELECT pg_advisory_xact_lock($1::int4, $2::int4)::text")
+    private static let tryLockUse = Statement("SELECT pg_try_advisory_xact_lock($1::int4, $2::int4)::int4")
+    private static let pause = Statement("SELECT pg_sleep(0.05)::text")
     private static let addVersion = Statement("INSERT INTO schema_migrations (version) VALUES ($1::int4)")
 
     /// How often an upgrade is tried.
@@ -232,14 +233,15 @@ struct Schema: Sendable {
     private static let endOfSessions = 5_000
 
     /// Removes the tables, and the schema if this program has created it too. Does nothing if the tables have any rows.
-    /// - Throws: `PostgreSQLFailure` if another program uses the tables, or has added something to the schema.
+    /// - Throws: `TransactionStoreError` `busy` if another program uses the tables; `PostgreSQLFailure` if one of an earlier
+    ///   version does, or if another program has added something to the schema.
     func removeIfEmpty(_ session: PostgreSQLSession) throws {
+        // A large store must not be locked.
+        guard try isEmpty(session) else { return }
         try session.transaction {
             try session.execute("SET LOCAL lock_timeout TO \(Self.endOfSessions)")
-            // Checked first without locks, because a store in use must not be locked.
-            guard try isEmpty(session) else { return }
-            // A program that connects now waits, and creates the tables again.
-            try session.run(Self.lockUse, [.int4(lockClass), .int4(Self.useNumber)])
+            // A program that connects after this waits, and creates the tables again.
+            try lockUse(session)
             try session.run(Self.lockSchema, [.int4(lockClass)])
             guard try isEmpty(session) else { return }
             let tables = (Self.emptyTables + Self.otherTables).joined(separator: ", ")
@@ -253,6 +255,19 @@ struct Schema: Sendable {
                 DROP FUNCTION remove_document(), remove_legacy()
                 """)
             if creation.parts.schema { try session.execute("DROP SCHEMA \(quotedName)") }
+        }
+    }
+
+    /// Waits until no session uses the tables. It asks again and again: behind a request that waits, new sessions of other
+    /// programs would wait too.
+    private func lockUse(_ session: PostgreSQLSession) throws {
+        let key: [Parameter] = [.int4(lockClass), .int4(Self.useNumber)]
+        let end = ContinuousClock.now + .milliseconds(Self.endOfSessions)
+        while try session.run(Self.tryLockUse, key).integer(0, 0, as: Int32.self) == 0 {
+            guard ContinuousClock.now < end else {
+                throw TransactionStoreError(.busy, "another program uses the tables")
+            }
+            try session.run(Self.pause)
         }
     }
 

@@ -77,6 +77,25 @@ struct PostgreSQLSchemaTests {
         }
     }
 
+    @Test("A program connects at once while a removal waits for another program")
+    func connectsDuringRemoval() async throws {
+        try await TestSchema.with { schema in
+            let first = try await schema.open()
+            let other = try await schema.open()
+            async let refusal = storeErrorCode { try await first.closeAndRemoveIfEmpty() }
+            var options = schema.options()
+            options.lockTimeout = 1
+            for _ in 0..<20 {
+                let late = try await PostgreSQLTransactionStore.open(url: schema.server.url, options: options)
+                try await late.close()
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            let code = await refusal
+            #expect(code == .busy)
+            try await other.close()
+        }
+    }
+
     @Test("An empty table of versions that was there before is not removed")
     func keepsVersionsOfOthers() async throws {
         try await TestSchema.with { schema in
