@@ -52,7 +52,8 @@ extension ReceiptMapper {
 }
 
 extension TransactionFact {
-    /// Moves the payload out of the statement, because copying each payload would be a large part of the time of a receipt.
+    /// Moves the payload out of the statement, because copying each payload would be a large part of the time of a receipt. The
+    /// rules about the documents of a joined transaction need only the rest of the statement.
     fileprivate init(taking statement: inout PurchaseStatement, rowDate: Int64?) {
         let source = statement.form.source
         var date = statement.context.recordedAt ?? 0
@@ -62,7 +63,7 @@ extension TransactionFact {
         // A transaction receipt has no date of its own, and is as new as what it states.
         if source == .receipt, let cancellation = statement.legacy.cancellationDate { date = max(date, cancellation) }
         let origin = FactOrigin(source: source, signedDate: date)
-        self.init(payload: statement.takePayload(), legacy: statement.legacy, origin: origin)
+        self.init(payload: statement.payload.take(), legacy: statement.legacy, origin: origin)
     }
 }
 

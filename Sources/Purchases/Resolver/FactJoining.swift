@@ -93,7 +93,7 @@ extension StoredTransaction {
             self.init(joining: places, of: facts)
             return
         }
-        var payload = facts[receipt].takePayload()
+        var payload = facts[receipt].payload.take()
         self.init(joining: places, of: facts, &payload)
     }
 
@@ -106,8 +106,7 @@ extension StoredTransaction {
         _ stated: inout JWSTransactionDecodedPayload
     ) {
         let base = places.base
-        var payload = JWSTransactionDecodedPayload()
-        swap(&payload, &stated)
+        var payload = stated.take()
         var sources = FieldSources(base: base)
         if let signed = places.signed {
             if let receipt = places.receipt {

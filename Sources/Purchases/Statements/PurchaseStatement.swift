@@ -4,7 +4,7 @@ import LegacyReceipts
 /// The statement of one document about one purchase, in modern terms and without any conclusion. The cancellation of a
 /// legacy document is in ``legacy`` only, because the document does not state whether it is a revocation or an upgrade.
 package struct PurchaseStatement: Sendable {
-    package private(set) var payload = JWSTransactionDecodedPayload()
+    package internal(set) var payload = JWSTransactionDecodedPayload()
     package private(set) var legacy = LegacyTransactionFields()
     /// Facts that the fields cannot state.
     private(set) var notes: [MappingNote]
@@ -121,14 +121,6 @@ package struct PurchaseStatement: Sendable {
             return
         }
         if isTrial { payload.offerDiscountType = .freeTrial }
-    }
-
-    /// Removes the payload, and returns it. The rules about the documents of a joined transaction need only the rest of the
-    /// statement.
-    mutating func takePayload() -> JWSTransactionDecodedPayload {
-        var taken = JWSTransactionDecodedPayload()
-        swap(&taken, &payload)
-        return taken
     }
 
     private mutating func note(_ note: MappingNote) { notes.add(note) }

@@ -47,7 +47,7 @@ public struct TransactionFact: Sendable {
     /// Only what the document states: no conclusions, no catalog. `transactionId` is set; facts without one are not
     /// stored. Facts of legacy documents have no `revocationDate` and no `revocationReason`. These documents state a
     /// cancellation, which may be an upgrade; it is in ``legacy``. Facts of unsigned StoreKit 2 JSON have both.
-    public private(set) var payload: JWSTransactionDecodedPayload
+    public internal(set) var payload: JWSTransactionDecodedPayload
     public let legacy: LegacyTransactionFields?
     public let origin: FactOrigin
     /// Whether the fact states a cancellation. Of two facts of one kind and date, such a fact is kept.
@@ -59,11 +59,13 @@ public struct TransactionFact: Sendable {
         revokes = payload.revocationDate != nil || legacy?.cancellationDate != nil
         self.origin = origin.ofTransaction(revokes: revokes)
     }
+}
 
-    /// Removes the payload, and returns it.
-    mutating func takePayload() -> JWSTransactionDecodedPayload {
+extension JWSTransactionDecodedPayload {
+    /// Moves the transaction out, and leaves one without members. A copy would count a reference for each of its texts.
+    mutating func take() -> JWSTransactionDecodedPayload {
         var taken = JWSTransactionDecodedPayload()
-        swap(&taken, &payload)
+        swap(&taken, &self)
         return taken
     }
 }
