@@ -52,6 +52,26 @@ extension SharedSession {
 
     // MARK: The ledger
 
+    /// The index of transaction ids finds few rows. Without statistics, SQLite could read all purchases of the app instead.
+    private static let findSharing = """
+        SELECT o.original_transaction_id
+        FROM transactions t CROSS JOIN transactions o INDEXED BY transactions_by_id
+        WHERE t.scope_id = ?1 AND t.original_transaction_id = ?2
+            AND o.transaction_id = t.transaction_id AND o.scope_id = ?1 AND o.original_transaction_id <> ?2
+            AND (t.kind IN (\(FactKind.sqlOfSigned)) OR o.kind IN (\(FactKind.sqlOfSigned)))
+        """
+
+    func sharing(_ purchases: [SQLPurchase]) throws -> [(place: Int, purchase: SQLPurchase)] {
+        let find = try SQLStatement(db, Self.findSharing)
+        var found: [(place: Int, purchase: SQLPurchase)] = []
+        for (place, purchase) in purchases.enumerated() {
+            try find.forEachRow(purchase.scopeId, purchase.original) {
+                found.append((place, SQLPurchase(scopeId: purchase.scopeId, original: $0.text(0))))
+            }
+        }
+        return found
+    }
+
     /// Each payload contains its product.
     private static let findDependent = """
         SELECT 1 FROM transactions
@@ -271,6 +291,8 @@ extension SharedSession {
     /// Creates the ledger of a store of schema 1, purchase by purchase in the order in which they were first stored. It has no
     /// dates yet.
     func fillLedger() throws {
+        // The index of version 7, for `sharing`.
+        try db.execute(sql: "CREATE INDEX transactions_by_id ON transactions (transaction_id)")
         let all = try SQLStatement(
             db,
             """
@@ -286,9 +308,11 @@ extension SharedSession {
         try all.forEachRow {
             let purchase = SQLPurchase(scopeId: $0.integer(0), original: $0.text(1))
             for (transaction, number, event) in try dueEntries(of: [purchase]) {
-                try insert.run(purchase.scopeId, transaction.id, number, event.rawValue, purchase.original)
+                let original = transaction.purchase.original
+                try insert.run(purchase.scopeId, transaction.id, number, event.rawValue, original)
             }
         }
+        try db.execute(sql: "DROP INDEX transactions_by_id")
     }
 
     /// Fills the table of bases in a store of an older schema. It appends no entries, because earlier moves are

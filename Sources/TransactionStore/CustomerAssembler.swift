@@ -122,6 +122,11 @@ public struct CustomerAssembler {
         statements.transactions.append(fact)
     }
 
+    /// Adds the transactions of another assembler.
+    mutating func addTransactions(of other: CustomerAssembler) {
+        statements.transactions += other.statements.transactions
+    }
+
     package mutating func addRenewalInfo(_ row: Row, payload: UnsafeBufferPointer<UInt8>) throws {
         let fact = try RenewalInfoFact(stored: payload, row.origin)
         guard let id = fact.payload.originalTransactionId else { throw StoredObject.corrupt("renewal without an id") }

@@ -52,6 +52,8 @@ actor MemoryPlace {
     private var identities: [Int: [PlacedIdentity]] = [:]
     private var nextCustomer = 1
     private var transactions: [Filing: [String: [Int64: FactRow]]] = [:]
+    /// The original ids under which each transaction is or was stored.
+    private var filings: [TransactionKey: Set<Filing>] = [:]
     private var renewalInfos: [Filing: [Int64: FactRow]] = [:]
     private var appTransactions: [Int: [Int64: FactRow]] = [:]
     private var receipts: [Int: [KnownReceipt.Form: KnownReceipt]] = [:]
@@ -125,6 +127,7 @@ actor MemoryPlace {
             let (original, id) = (fact.storedOriginalTransactionId, fact.payload.transactionId ?? "")
             let filing = Filing(scope: set.scope, original: original)
             guard result.count(FactRow(fact), &transactions[filing, default: [:]][id, default: [:]]) else { continue }
+            filings[TransactionKey(scope: set.scope, id: id), default: []].insert(filing)
             if !originals.contains(original) { originals.append(original) }
         }
         for original in originals { try record(Filing(scope: set.scope, original: original)) }
@@ -191,11 +194,12 @@ actor MemoryPlace {
         for receipt in (receipts.removeValue(forKey: other) ?? [:]).values { _ = keep(receipt, of: customer) }
     }
 
-    /// Appends what is due for the transactions under one original transaction id.
-    private func record(_ filing: Filing) throws {
+    /// Appends what is due for the transactions under one original transaction id, and under those connected with it.
+    private func record(_ given: Filing) throws {
         // The oldest first.
-        for transaction in try resolved(filing).reversed() {
+        for transaction in try resolved(given).reversed() {
             guard let id = transaction.payload.transactionId else { continue }
+            let filing = Filing(scope: given.scope, original: transaction.storedOriginalTransactionId)
             let key = TransactionKey(scope: filing.scope, id: id)
             let history = histories[key]
             guard let due = DueEntry(after: history, for: transaction) else { continue }
@@ -302,7 +306,8 @@ actor MemoryPlace {
         for (id, date) in ended.nextDates { terms[number]?[id]?.lookDate = date }
     }
 
-    /// The transactions and the signed renewal information under one original transaction id.
+    /// The transactions and the signed renewal information under one original transaction id, and the transactions under those
+    /// connected with it.
     private func purchase(_ filing: Filing) throws -> Customer? {
         var assembler = CustomerAssembler(scope: filing.scope)
         let identity = CustomerIdentity(.originalTransactionId, filing.original)
@@ -310,8 +315,28 @@ actor MemoryPlace {
         if let row = renewalInfos[filing]?[Int64(FactKind.signedTransaction.rawValue)] {
             try assembler.addRenewalInfo(row)
         }
-        try add(filing, to: &assembler)
+        for each in connected(filing) { try add(each, to: &assembler) }
         return assembler.customer()
+    }
+
+    /// The original transaction ids that are resolved together with this one, which is among them: documents state a transaction
+    /// under two of them, and a signed one does so under at least one of the two.
+    private func connected(_ filing: Filing) -> Set<Filing> {
+        func isSigned(_ rows: [Int64: FactRow]) -> Bool {
+            rows.keys.contains { FactKind(rawValue: Int($0))?.isSigned == true }
+        }
+        var found: Set<Filing> = [filing]
+        var open = [filing]
+        while let next = open.popLast() {
+            for (id, rows) in transactions[next] ?? [:] {
+                for other in filings[TransactionKey(scope: next.scope, id: id)] ?? [] where !found.contains(other) {
+                    guard let others = transactions[other]?[id], isSigned(rows) || isSigned(others) else { continue }
+                    found.insert(other)
+                    open.append(other)
+                }
+            }
+        }
+        return found
     }
 
     /// The events in the ledger by transaction id.
@@ -509,7 +534,7 @@ actor MemoryPlace {
 
     private func resolved(_ filing: Filing) throws -> [StoredTransaction] {
         var assembler = CustomerAssembler(scope: filing.scope)
-        try add(filing, to: &assembler)
+        for each in connected(filing) { try add(each, to: &assembler) }
         return assembler.joinedTransactions()
     }
 

@@ -38,9 +38,12 @@ enum LedgerFiller {
     }
 
     static func fill(_ session: PostgreSQLSession) throws {
+        // The index of version 7, for `sharing`.
+        try session.execute("CREATE INDEX transactions_transaction_id ON transactions (transaction_id)")
         try forEachPage(of: listAll, session) { page in
             _ = try session.appendNumbered(try session.dueEntries(of: page.map(\.purchase)))
         }
+        try session.execute("DROP INDEX transactions_transaction_id")
     }
 
     /// Fills the table of bases. It appends no entries, because earlier moves are unknown.

@@ -60,6 +60,32 @@ extension PostgreSQLSession {
     /// two writers of one transaction id the second sees the facts of both.
     func lockLedger() throws { try run(Self.lockLedger, [.int4(lockClass), .int4(Self.ledgerLock)]) }
 
+    /// Nearly always there are no rows, so the identities are looked up last.
+    private static let findSharing = Statement(
+        """
+        SELECT given.place::int4, o.purchase, (SELECT i.scope FROM identities AS i WHERE i.id = o.purchase),
+            (SELECT i.value FROM identities AS i WHERE i.id = o.purchase)
+        FROM unnest($1::int8[]) WITH ORDINALITY AS given (purchase, place)
+        JOIN transactions AS t ON t.purchase = given.purchase
+        JOIN transactions AS o ON o.transaction_id = t.transaction_id AND o.purchase <> t.purchase
+            AND (t.kind IN (\(FactKind.sqlOfSigned)) OR o.kind IN (\(FactKind.sqlOfSigned)))
+        """)
+
+    func sharing(_ purchases: [SQLPurchase]) throws -> [(place: Int, purchase: SQLPurchase)] {
+        guard !purchases.isEmpty else { return [] }
+        let rows = try run(Self.findSharing, [.int8s(purchases.map(\.id))])
+        var found: [(place: Int, purchase: SQLPurchase)] = []
+        for (row, place) in try rows.places(among: purchases.count) where !rows.isNull(row, 2) {
+            let scopeId = Int64(try rows.integer(row, 2, as: Int32.self))
+            // The same id in another app or environment is another transaction.
+            guard scopeId == purchases[place].scopeId else { continue }
+            let other = SQLPurchase(
+                scopeId: scopeId, original: try rows.text(row, 3), id: try rows.integer(row, 1))
+            found.append((place, other))
+        }
+        return found
+    }
+
     private static let findDependent = Statement(
         """
         SELECT given.place::int4

@@ -240,6 +240,20 @@ extension Customer {
     }
 }
 
+extension Customer {
+    /// The customer with the transactions of one purchase only.
+    /// - Parameter originalTransactionId: the id that a store keeps the purchase under.
+    package func only(_ originalTransactionId: String) -> Customer {
+        func isOfPurchase(_ transaction: StoredTransaction) -> Bool {
+            transaction.storedOriginalTransactionId == originalTransactionId
+        }
+        guard !transactions.allSatisfy(isOfPurchase) else { return self }
+        return Customer(
+            kept: kept, identities: identities, transactions: transactions.filter(isOfPurchase),
+            renewalInfos: renewalInfos, appTransaction: appTransaction)
+    }
+}
+
 /// One customer of one app: everything that the documents state, resolved.
 public struct Customer: Sendable {
     /// A class, because statements are large and only needed to add another document.

@@ -65,3 +65,9 @@ extension TransactionFact {
     /// The original transaction id under which the fact is stored; the transaction id if the document states none.
     public var storedOriginalTransactionId: String { payload.storedOriginalTransactionId }
 }
+
+extension StoredTransaction {
+    /// The original transaction id under which a store keeps a fact about the transaction. If documents state two, it is the one of
+    /// the resolved transaction.
+    public var storedOriginalTransactionId: String { payload.storedOriginalTransactionId }
+}

@@ -23,13 +23,6 @@ public struct LedgerHistory: Sendable {
         self.wasPurchased = wasPurchased
     }
 
-    /// The history after another entry.
-    init(after history: LedgerHistory?, _ entry: DueEntry) {
-        number = entry.number
-        event = entry.event
-        wasPurchased = history?.wasPurchased == true || entry.event == .purchased
-    }
-
     /// Whether the customer has the content, according to the ledger.
     package var isGranted: Bool { event.isGrant }
 }
@@ -39,6 +32,11 @@ public struct LedgerHistory: Sendable {
 /// After an engine has written facts, it examines all transactions under the original transaction ids of the changed
 /// facts, also unchanged ones. A new period can show that another one was upgraded, and a refund of a purchase can show
 /// that its copies were refunded.
+///
+/// Documents can state one transaction under two original transaction ids, and contradict each other for good. Then the
+/// engine resolves the transactions under both ids together, as those of a customer, and under all ids that further such
+/// transactions connect. Only a transaction that a signed document states under one of two ids connects them. The entry
+/// belongs to the original transaction id of the resolved transaction. A reader of the ledger resolves it in the same way.
 public struct DueEntry: Sendable {
     /// The number of the entry among those of its transaction, from 0.
     public let number: Int64

@@ -175,13 +175,15 @@ public struct EndedEntries: Sendable {
 
     /// - Parameters:
     ///   - originalTransactionId: the id that the purchase is stored under.
-    ///   - purchase: a customer with the transactions and the signed renewal info of this purchase.
+    ///   - purchase: a customer with the transactions and the signed renewal info of this purchase, and with the
+    ///     transactions of connected purchases (``DueEntry``).
     ///   - dates: the dates of the look.
     ///   - history: as in ``RenewalEntries``.
     public init(
         of originalTransactionId: String, in purchase: Customer, at dates: LookDates,
         history: [String: [LedgerEntry.Event]]
     ) {
+        let purchase = purchase.only(originalTransactionId)
         var ledger = PeriodEvents(purchase, history)
         var isEndedByTime = false
         // A look is behind the documents. If another period is known to have begun since, its entry has come already, and one

@@ -19,7 +19,8 @@ public struct RenewalEntries: Sendable {
     /// - Parameters:
     ///   - originalTransactionId: the id that the purchase is stored under.
     ///   - purchase: a customer with the transactions and the renewal infos of this purchase, after the new facts were
-    ///     stored. Nil if the store has no signed renewal information about it: then only notifications count.
+    ///     stored, and with the transactions of connected purchases (``DueEntry``). Nil if the store has no signed renewal
+    ///     information about it: then only notifications count.
     ///   - notified: the events of the new notifications about the purchase, in order.
     ///   - history: the events in the ledger for each transaction of the purchase, in order, those of the new facts
     ///     included. Transactions without an entry get none.
@@ -27,6 +28,7 @@ public struct RenewalEntries: Sendable {
         of originalTransactionId: String, in purchase: Customer?, notified: [NotifiedEvent],
         history: [String: [LedgerEntry.Event]]
     ) {
+        let purchase = purchase?.only(originalTransactionId)
         var ledger = PeriodEvents(purchase, history)
         for event in notified { ledger.add(event.event, of: event.transactionId) }
         if let purchase, let state = RenewalState(of: originalTransactionId, in: purchase) {

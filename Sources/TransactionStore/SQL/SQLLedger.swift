@@ -166,20 +166,24 @@ extension SQLSession {
     /// - Parameter ledger: the query of their rows.
     fileprivate func entries(_ ledger: SQLText) throws -> [LedgerEntry] {
         let (join, scope) = (dialect.join, dialect.scope)
-        let purchase = dialect.purchase.map { "l.\($0)" }.joined(separator: ", ")
-        let isOfPurchase = dialect.purchase.map { "t.\($0) = l.\($0)" }.joined(separator: " AND ")
+        let key = dialect.purchaseInScope
+        func isOfPurchase(_ table: String) -> String {
+            dialect.purchase.map { "\(table).\($0) = l.\($0)" }.joined(separator: " AND ")
+        }
         let found = try run(
             """
             SELECT l.position, l.event, s.environment, s.bundle_id, l.transaction_id, l.recorded_at, l.seat_claim_id,
                 l.earlier_before, \(sql: LedgerEntry.Event.sqlOfEventBefore(scope: scope)),
                 (SELECT count(*) FROM ledger AS u
                  WHERE u.\(sql: scope) = l.\(sql: scope) AND u.transaction_id = l.transaction_id AND u.event IN (2, 3)),
-                t.kind, t.source, t.signed_date, t.payload, t.legacy, \(sql: purchase)
+                t.kind, t.source, t.signed_date, t.payload, t.legacy, l.\(sql: scope), l.\(sql: key),
+                (SELECT count(*) FROM transactions AS o
+                 WHERE o.transaction_id = l.transaction_id AND NOT (\(sql: isOfPurchase("o"))))
             FROM (\(ledger)) AS l \(sql: join) scopes AS s ON s.id = l.\(sql: scope)
-            LEFT JOIN transactions AS t ON t.transaction_id = l.transaction_id AND \(sql: isOfPurchase)
+            LEFT JOIN transactions AS t ON t.transaction_id = l.transaction_id AND \(sql: isOfPurchase("t"))
             """)
         // The entries of one purchase often follow each other.
-        var last: (purchase: [SQLText.Value], transactions: [StoredTransaction])?
+        var last: (purchase: SQLPurchase, transactions: [StoredTransaction])?
         let rows = try Dictionary(grouping: found.rows) { try $0.integer(0) }
         return try rows.sorted { $0.key < $1.key }.map { position, facts in
             let (row, scope) = (facts[0], try facts[0].scope(2))
@@ -188,9 +192,9 @@ extension SQLSession {
             for row in facts where !row.isNull(10) { try assembler.addTransaction(row.fact(10)) }
             var transaction = assembler.joinedTransactions().first
             // The transaction's own facts may not state the revocation or the upgrade. Then only the customer's other
-            // transactions show it.
-            if try row.integer(9) > 0 || transaction?.mayBeChangedByOthers == true {
-                let purchase = try dialect.purchase.indices.map { try row.value(15 + $0) }
+            // transactions show it. Or documents state the transaction under another original id too.
+            if try row.integer(9) > 0 || row.integer(17) > 0 || transaction?.mayBeChangedByOthers == true {
+                let purchase = try row.purchase(15)
                 if last?.purchase != purchase { last = (purchase, try transactions(of: purchase, in: scope)) }
                 transaction = last?.transactions.first { $0.payload.transactionId == id } ?? transaction
             }
@@ -206,16 +210,10 @@ extension SQLSession {
         }
     }
 
-    /// The transactions of a purchase, by the values of `SQLDialect.purchase`.
-    private func transactions(of purchase: [SQLText.Value], in scope: StoreScope) throws -> [StoredTransaction] {
-        let isOfPurchase = zip(dialect.purchase, purchase).reduce("1 = 1" as SQLText) {
-            "\($0) AND \(sql: $1.0) = \($1.1)"
-        }
-        let found = try run(
-            "SELECT kind, source, signed_date, payload, legacy FROM transactions WHERE \(isOfPurchase)")
-        var assembler = CustomerAssembler(scope: scope)
-        for row in found.rows { try assembler.addTransaction(row.fact(0)) }
-        return assembler.joinedTransactions()
+    /// The transactions of a purchase and of those connected with it.
+    private func transactions(of purchase: SQLPurchase, in scope: StoreScope) throws -> [StoredTransaction] {
+        let others = try connected([purchase])[purchase] ?? []
+        return try transactions(of: [[purchase] + others], in: scope)[0]
     }
 
     fileprivate func consumers() throws -> [LedgerConsumer] {

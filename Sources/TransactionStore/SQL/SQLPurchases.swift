@@ -14,6 +14,16 @@ package struct SQLPurchase: Hashable, Sendable {
         self.original = original
         self.id = id
     }
+
+    /// The database id suffices, if there is one.
+    package static func == (left: SQLPurchase, right: SQLPurchase) -> Bool {
+        left.scopeId == right.scopeId && left.id == right.id && (left.id != 0 || left.original == right.original)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(scopeId)
+        if id != 0 { hasher.combine(id) } else { hasher.combine(original) }
+    }
 }
 
 /// A purchase and its customer.
@@ -117,6 +127,10 @@ package protocol SQLPurchaseRows {
     /// Adds the renewal information that the App Store signed to the assemblers of their places.
     func addRenewalInfos(of purchases: [SQLPurchase], to assemblers: inout [Int: CustomerAssembler]) throws
 
+    /// The other purchases of the same app and environment that state a transaction of a purchase, if a signed document states that
+    /// transaction for one of the two. Each has the place of the purchase, and may occur several times.
+    func sharing(_ purchases: [SQLPurchase]) throws -> [(place: Int, purchase: SQLPurchase)]
+
     /// The places of the purchases that have a transaction of another product than the given one, or with a cancellation.
     func dependent(_ purchases: [(purchase: SQLPurchase, product: [UInt8])]) throws -> [Int]
 
@@ -165,6 +179,11 @@ package protocol SQLPurchaseRows {
     func setLookDates(_ dates: [(term: SQLTransaction, date: Int64)]) throws
 }
 
+extension FactKind {
+    /// The raw values of the kinds with a verified signature, separated by commas.
+    package static let sqlOfSigned = allCases.filter(\.isSigned).map { "\($0.rawValue)" }.joined(separator: ", ")
+}
+
 extension SQLPurchaseRows {
     /// Appends the entries of `RenewalEntries`, after all other entries of the documents.
     /// - Parameter purchases: each purchase that documents can have changed, and the events of their notifications about it, in
@@ -191,9 +210,42 @@ extension SQLPurchaseRows {
 
     /// The transactions of each purchase, newest first.
     func transactions(of purchases: [SQLPurchase]) throws -> [[StoredTransaction]] {
+        try transactions(of: purchases.map { [$0] }, in: .placeholder)
+    }
+
+    /// The transactions of purchases that are resolved together, newest first.
+    func transactions(of units: [[SQLPurchase]], in scope: StoreScope) throws -> [[StoredTransaction]] {
+        let purchases = Array(units.joined())
         var assemblers: [Int: CustomerAssembler] = [:]
+        for place in purchases.indices { assemblers[place] = CustomerAssembler(scope: scope) }
         try addTransactions(of: purchases, to: &assemblers)
-        return purchases.indices.map { assemblers[$0]?.joinedTransactions() ?? [] }
+        var place = 0
+        return units.map { unit in
+            var all = assemblers.removeValue(forKey: place) ?? CustomerAssembler(scope: scope)
+            place += 1
+            for _ in unit.dropFirst() {
+                if let other = assemblers.removeValue(forKey: place) { all.addTransactions(of: other) }
+                place += 1
+            }
+            return all.joinedTransactions()
+        }
+    }
+
+    /// The other purchases that documents connect with each purchase: they state a transaction under the original ids of both,
+    /// or of others that are connected. A purchase without such a transaction, the usual case, is left out.
+    func connected(_ purchases: [SQLPurchase]) throws -> [SQLPurchase: Set<SQLPurchase>] {
+        var result: [SQLPurchase: Set<SQLPurchase>] = [:]
+        for (place, other) in try sharing(purchases) { result[purchases[place], default: []].insert(other) }
+        for (purchase, direct) in result {
+            var found = direct
+            var open = Array(direct)
+            while !open.isEmpty {
+                open = try sharing(open).map { $0.purchase }.filter { found.insert($0).inserted }
+            }
+            found.remove(purchase)
+            result[purchase] = found
+        }
+        return result
     }
 
     /// The entries of purchases that are due because of their dates; nil for a purchase that cannot be read.
@@ -212,7 +264,7 @@ extension SQLPurchaseRows {
         }
     }
 
-    /// Each purchase as a separate customer, with its transactions and its signed renewal information.
+    /// Each purchase as a separate customer, with its transactions, those of connected purchases, and its signed renewal information.
     /// - Parameters:
     ///   - purchases: the purchases.
     ///   - needsRenewalInfo: whether to leave out purchases without renewal information.
@@ -223,7 +275,17 @@ extension SQLPurchaseRows {
         guard !places.isEmpty else { return [:] }
         var assemblers: [Int: CustomerAssembler] = [:]
         for (index, place) in places.enumerated() { assemblers[index] = informed.removeValue(forKey: place) }
-        try addTransactions(of: places.map { purchases[$0] }, to: &assemblers)
+        let asked = places.map { purchases[$0] }
+        try addTransactions(of: asked, to: &assemblers)
+        let connected = try connected(asked)
+        for (index, purchase) in asked.enumerated() {
+            guard let others = connected[purchase] else { continue }
+            var found: [Int: CustomerAssembler] = [:]
+            try addTransactions(of: Array(others), to: &found)
+            for other in found.values {
+                assemblers[index, default: CustomerAssembler(scope: .placeholder)].addTransactions(of: other)
+            }
+        }
         var customers: [Int: Customer] = [:]
         for (index, place) in places.enumerated() {
             var assembler = assemblers[index] ?? CustomerAssembler(scope: .placeholder)

@@ -37,6 +37,8 @@ package struct SQLDialect: Sendable {
     package let scope: String
     /// The columns with the purchase that a transaction is stored under.
     package let purchase: [String]
+    /// The column that tells the purchases of an app and environment apart: a database id, or the original transaction id.
+    package var purchaseInScope: String { purchase.last ?? "" }
     /// The column with the id of a customer.
     package let customer: String
     /// The join that reads its left table row by row.
@@ -169,6 +171,13 @@ package struct ResultRow: Sendable {
         if case .text(let text)? = values[column] { return text }
         guard let text = String(validating: try bytes(column), as: UTF8.self) else { throw Self.unreadable }
         return text
+    }
+
+    /// The id of the app and environment, and `SQLDialect.purchaseInScope`, in two columns.
+    func purchase(_ column: Int) throws -> SQLPurchase {
+        let scopeId = try integer(column)
+        if case .integer(let id)? = values[column + 1] { return SQLPurchase(scopeId: scopeId, original: "", id: id) }
+        return SQLPurchase(scopeId: scopeId, original: try text(column + 1))
     }
 
     /// Kind, source, signing date, payload and legacy fields of a transaction in five columns.

@@ -43,7 +43,8 @@ package struct SQLFact: Sendable {
 extension SQLPurchaseRows {
     /// Appends the entries that are due after facts about transactions were written.
     package func recordTransactions(_ facts: [SQLFact]) throws {
-        let together = try purchasesToExamine(facts)
+        let connected = try connected(Array(Set(facts.map(\.transaction.purchase))))
+        let together = try purchasesToExamine(facts, and: Set(connected.keys))
         let all = Self.merged(facts)
         var open = all.indices.filter { !together.contains(all[$0].transaction.purchase) }
         let plain = open.filter { all[$0].isSigned && all[$0].isPlain }
@@ -60,7 +61,7 @@ extension SQLPurchaseRows {
         let unsigned = open.filter { !all[$0].isSigned }
         let mentioned = try histories(of: unsigned.map { all[$0].transaction }).keys.map { unsigned[$0] }
         let examined = open.filter { all[$0].isSigned } + mentioned
-        try recordTogether(together.union(examined.map { all[$0].transaction.purchase }))
+        try recordTogether(together.union(examined.map { all[$0].transaction.purchase }), connected)
     }
 
     /// The transactions that facts are about, each once and in order.
@@ -79,9 +80,11 @@ extension SQLPurchaseRows {
     }
 
     /// The purchases whose transactions `UpgradeRule` and `CopyRule` must examine together: those that, among the facts or in
-    /// the store, have a transaction of another product, or with a cancellation.
-    private func purchasesToExamine(_ facts: [SQLFact]) throws -> Set<SQLPurchase> {
-        var result: Set<SQLPurchase> = []
+    /// the store, have a transaction of another product, or with a cancellation. The given ones are among them.
+    private func purchasesToExamine(
+        _ facts: [SQLFact], and given: Set<SQLPurchase>
+    ) throws -> Set<SQLPurchase> {
+        var result = given
         var products: [SQLPurchase: [UInt8]] = [:]
         var asked: [(purchase: SQLPurchase, product: [UInt8])] = []
         for fact in facts {
@@ -99,39 +102,53 @@ extension SQLPurchaseRows {
         return result.union(try dependent(asked).map { asked[$0].purchase })
     }
 
-    private func recordTogether(_ purchases: Set<SQLPurchase>) throws {
+    private func recordTogether(
+        _ purchases: Set<SQLPurchase>, _ connected: [SQLPurchase: Set<SQLPurchase>]
+    ) throws {
         guard !purchases.isEmpty else { return }
-        let sorted = purchases.sorted { ($0.id, $0.original) < ($1.id, $1.original) }
-        _ = try appendNumbered(try dueEntries(of: sorted))
+        _ = try appendNumbered(try dueEntries(of: Array(purchases), connected))
     }
 
     /// The entries that are due for all transactions of purchases. Other transactions of a purchase can prove or disprove an upgrade
     /// or a revocation.
-    package func dueEntries(of purchases: [SQLPurchase]) throws -> [SQLNumberedEntry] {
-        let known = try storedTransactions(of: purchases)
+    ///
+    /// Connected purchases are resolved together, as those of a customer are. So a transaction that documents state under two
+    /// original ids has one state, by the documents under both. Its entry names the purchase that it is resolved to.
+    /// - Parameters:
+    ///   - purchases: the purchases.
+    ///   - connected: `connected(_:)` of these purchases, if it is known.
+    package func dueEntries(
+        of purchases: [SQLPurchase], _ connected: [SQLPurchase: Set<SQLPurchase>]? = nil
+    ) throws -> [SQLNumberedEntry] {
+        let known = try storedTransactions(of: purchases, try connected ?? self.connected(purchases))
         let histories = try histories(of: known.map { $0.key })
-        // Documents may state a transaction under two original ids. Its second entry follows the first one.
-        var latest: [Int64: [String: LedgerHistory]] = [:]
-        var entries: [SQLNumberedEntry] = []
-        for (place, each) in known.enumerated() {
-            let (scopeId, id) = (each.key.purchase.scopeId, each.key.id)
-            let history = latest[scopeId]?[id] ?? histories[place]
-            guard let due = DueEntry(after: history, for: each.transaction) else { continue }
-            latest[scopeId, default: [:]][id] = LedgerHistory(after: history, due)
-            entries.append((each.key, due.number, due.event))
+        return known.enumerated().compactMap { place, each -> SQLNumberedEntry? in
+            DueEntry(after: histories[place], for: each.transaction).map { (each.key, $0.number, $0.event) }
         }
-        return entries
     }
 
-    /// The transactions of purchases, the oldest of each purchase first.
+    /// The transactions of purchases and of those connected with them, each once. The oldest of each purchase, or of the connected
+    /// ones, comes first.
     private func storedTransactions(
-        of purchases: [SQLPurchase]
+        of purchases: [SQLPurchase], _ connected: [SQLPurchase: Set<SQLPurchase>]
     ) throws -> [(key: SQLTransaction, transaction: StoredTransaction)] {
+        func sorted(_ purchases: some Sequence<SQLPurchase>) -> [SQLPurchase] {
+            purchases.sorted { ($0.id, $0.original) < ($1.id, $1.original) }
+        }
+        var units: [[SQLPurchase]] = []
+        var done: Set<SQLPurchase> = []
+        for purchase in sorted(purchases) where !done.contains(purchase) {
+            let unit = sorted((connected[purchase] ?? []).union([purchase]))
+            done.formUnion(unit)
+            units.append(unit)
+        }
         var all: [(key: SQLTransaction, transaction: StoredTransaction)] = []
-        for (purchase, transactions) in zip(purchases, try transactions(of: purchases)) {
+        for (unit, transactions) in zip(units, try transactions(of: units, in: .placeholder)) {
             for transaction in transactions.reversed() {
                 guard let id = transaction.payload.transactionId else { continue }
-                all.append((SQLTransaction(id, of: purchase), transaction))
+                let original = transaction.storedOriginalTransactionId
+                let owner = unit.first { $0.original == original } ?? unit[0]
+                all.append((SQLTransaction(id, of: owner), transaction))
             }
         }
         return all

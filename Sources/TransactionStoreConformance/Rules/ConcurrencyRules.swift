@@ -79,6 +79,24 @@ extension StoreConformance {
                 }
             }
         },
+        StoreRule(
+            openedTwice: "a refund counts if another program writes the purchase under another original id meanwhile"
+        ) {
+            stores in
+            try await concurrently(0..<40) { number in
+                let id = "\(number / 2 + 100)"
+                let isRefund = number % 2 == 1
+                let fact = Samples.fact(
+                    id, original: isRefund ? "2\(id)" : "1\(id)", source: isRefund ? .notificationV2 : .receipt,
+                    at: Samples.june + (isRefund ? 1 : 0)
+                ) { $0.revocationDate = isRefund ? Samples.june : nil }
+                try await stores[number % 2].add(fact)
+            }
+            let entries = try await LedgerAudit.check(stores[0])
+            let last = Dictionary(grouping: entries, by: \.transactionId).mapValues { $0.last?.event }
+            try expect(last.count, equals: 20)
+            try expect(last.values.allSatisfy { $0 == .revoked })
+        },
         StoreRule(openedTwice: "readers see a document completely or not at all") { stores in
             let (writer, reader) = (stores[0], stores[1])
             try await writer.add(Samples.fact("1", at: 0), Samples.fact("2", original: "1", at: 0))

@@ -44,6 +44,13 @@ extension StoreConformance {
         }
     }
 
+    /// A notification about a refund of transaction 7, under its second original transaction id.
+    private static func refund(at delay: Int64) -> TransactionFact {
+        Samples.fact("7", original: "2", source: .notificationV2, at: Samples.june + delay) {
+            $0.revocationDate = Samples.june
+        }
+    }
+
     /// The events of each copy.
     private static func copies(_ prefix: String, _ store: any CompleteTransactionStore) async throws -> String {
         let entries = try await LedgerAudit.check(store).filter { $0.transactionId.hasPrefix(prefix) }
@@ -343,16 +350,80 @@ extension StoreConformance {
             try await store.add(Samples.fact("8", original: "1"), Samples.fact("8", original: "2"))
             try await expect(store.text, equals: "7 purchased, 8 purchased")
         },
-        StoreRule(opened: "a transaction id under two original ids, revoked under one, is purchased and revoked") {
+        StoreRule(opened: "a transaction id in one document under two original ids, revoked under one, is revoked") {
             store in
             // The products differ, so that the transactions of the first purchase are examined together.
             try await store.add(
-                Samples.fact("7", original: "1"), Samples.fact("8", original: "1", product: "other"),
-                Samples.fact("7", original: "2", source: .notificationV2, at: Samples.june + 1) {
-                    $0.revocationDate = Samples.june
-                })
+                Samples.fact("7", original: "1"), Samples.fact("8", original: "1", product: "other"), refund(at: 1))
+            try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "7 revoked, 8 purchased")
+        },
+        StoreRule(opened: "a refund under the second original id of a transaction stays, until it is undone") { store in
+            try await store.add(Samples.fact("7", original: "1", at: Samples.june))
+            try await store.add(refund(at: 1))
+            // Neither a newer receipt nor another purchase under the first id undoes it.
+            try await store.add(Samples.fact("7", original: "1", at: Samples.june + 2))
+            try await store.add(Samples.fact("8", original: "1", product: "other", at: Samples.june + 3))
             try await expect(
-                LedgerAudit.text(LedgerAudit.check(store)), equals: "7 purchased, 8 purchased, 7 revoked")
+                LedgerAudit.text(LedgerAudit.check(store)), equals: "7 purchased, 7 revoked, 8 purchased")
+            for _ in 1...2 {
+                try await store.add(Samples.fact("7", original: "1", source: .notificationV2, at: Samples.june + 4))
+                try await store.add(refund(at: 1))
+            }
+            try await expect(
+                LedgerAudit.text(LedgerAudit.check(store)),
+                equals: "7 purchased, 7 revoked, 8 purchased, 7 reinstated")
+        },
+        StoreRule(opened: "an entry has what a document under the second original id of its transaction states") {
+            store in
+            try await store.add(period("7", "monthly", days: 0...30))
+            try await expect(LedgerAudit.changes(LedgerAudit.check(store)), equals: "7 renewed - active")
+            let start = Samples.fact("7", original: "2", source: .notificationV2, at: date(1)) {
+                $0.type = .autoRenewableSubscription
+                $0.purchaseDate = date(0)
+                $0.expiresDate = date(30)
+                $0.transactionReason = .purchase
+            }
+            try await store.add(start)
+            try await expect(LedgerAudit.changes(LedgerAudit.check(store)), equals: "7 started - active")
+        },
+        StoreRule(opened: "every order of documents with two original ids gives the ledger the state of the customer") {
+            store in
+            let customer = [Samples.original("1"), Samples.original("2")]
+            // The newest document decides which original id the period 7 has. Only under the first one, the period 9 replaces it.
+            let cases: [(original: String, isRefunded: Bool, state: LedgerEntry.Event)] = [
+                ("2", false, .purchased), ("1", false, .upgraded), ("1", true, .revoked),
+            ]
+            for (number, (original, isRefunded, state)) in cases.enumerated() {
+                func seven(_ original: String, _ source: FactSource, day: Int64) -> TransactionFact {
+                    Samples.fact("7", original: original, source: source, at: date(day)) {
+                        $0.type = .autoRenewableSubscription
+                        $0.purchaseDate = date(0)
+                        $0.expiresDate = date(30)
+                        $0.revocationDate = isRefunded && source == .notificationV2 ? date(1) : nil
+                    }
+                }
+                let documents = [
+                    seven("1", .receipt, day: 0), seven("2", .notificationV2, day: 3),
+                    seven(original, .receipt, day: 4),
+                    period("9", "other", days: 5...35, source: .notificationV2, reason: .purchase),
+                ].map { Samples.set($0, identities: customer) }
+                for (place, order) in permutations(documents).enumerated() {
+                    let scope = StoreScope(environment: .sandbox, bundleId: "app \(number) \(place)")
+                    for set in order { try await store.add(moved(set, to: scope)) }
+                    let known = try await store.customer(original: "1", in: scope)?.transactions ?? []
+                    try expect(known.map(\.deliveryState), equals: [.purchased, state], scope.bundleId)
+                }
+            }
+            let entries = try await LedgerAudit.check(store)
+            for (scope, own) in Dictionary(grouping: entries, by: \.scope) {
+                let known = try await store.customer(original: "1", in: scope)?.transactions ?? []
+                for transaction in known {
+                    let last = own.last { $0.transactionId == transaction.payload.transactionId }?.event
+                    try expect(
+                        last == .reinstated ? .purchased : last, equals: transaction.deliveryState, scope.bundleId)
+                }
+            }
+            try expect(Set(entries.map(\.scope)).count, equals: 72)
         },
         StoreRule(opened: "the same transaction id in another app or environment is another purchase") { store in
             _ = try await store.apply([

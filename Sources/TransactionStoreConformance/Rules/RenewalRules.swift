@@ -120,6 +120,23 @@ extension StoreConformance {
             try await expect(
                 LedgerAudit.text(LedgerAudit.check(store)), equals: "7 purchased, 7 billingFailed")
         },
+        StoreRule(
+            opened: "a failed renewal under the first original id adds no entry after a refund under the second one"
+        ) {
+            store in
+            func period(of original: String, signed day: Int64, isRefunded: Bool = false) -> TransactionFact {
+                Samples.fact("7", original: original, source: .appStoreServerAPI, at: date(day)) {
+                    $0.type = .autoRenewableSubscription
+                    $0.purchaseDate = date(0)
+                    $0.expiresDate = date(30)
+                    $0.revocationDate = isRefunded ? date(2) : nil
+                }
+            }
+            try await store.add(period(of: "1", signed: 1), renewals: [info(signed: 1)])
+            try await store.add(period(of: "2", signed: 3, isRefunded: true))
+            try await store.add(renewals: [info(signed: 31, unpaid)])
+            try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "7 purchased, 7 revoked")
+        },
         StoreRule(opened: "a price increase in an answer has one entry, also when the next period still states it") {
             store in
             try await store.add(
