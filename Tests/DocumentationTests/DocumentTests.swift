@@ -226,6 +226,7 @@ let root: URL? = {
             ("transactionIDDigits", "20", InputLimits.transactionIDDigits, 20),
             ("memberPaths", "1,000", InputLimits.memberPaths, 1_000),
             ("memberNameBytes", "1,000; 100", InputLimits.memberNameBytes, 100),
+            ("otherElements", "1,000", InputLimits.otherElements, 1_000),
             ("maximumMembers", "1,000", MigrationSummary.maximumMembers, 1_000),
             ("maximumProducts", "10,000", MigrationSummary.maximumProducts, 10_000),
             ("fileBytes", "16 MiB", CatalogLimits.fileBytes, 16 << 20),

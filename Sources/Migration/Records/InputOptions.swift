@@ -71,8 +71,11 @@ package enum InputLimits {
     package static let openObjectsInText = 16
     /// The maximum bytes of a member's name in the summary.
     package static let memberNameBytes = 100
-    /// The maximum number of column and member paths per record. The others count as `(other)`.
+    /// The maximum number of column and member paths per record. The others count as `(other)`. In an array, only what is new
+    /// among the others counts.
     package static let memberPaths = 1_000
+    /// How many elements of an array that are no documents are kept one by one. The others are kept as one array.
+    package static let otherElements = 1_000
     /// The maximum depth of folders inside folders.
     package static let folderDepth = 128
     /// The maximum number of digits of a transaction id; the longest seen has 18 (Reference.md V7.5).

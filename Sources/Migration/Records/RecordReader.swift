@@ -306,52 +306,69 @@ struct RecordReader {
     }
 
     /// Reads rows of `latest_receipt_info`, several documents, or any single element.
+    ///
+    /// Keeps nothing of an element that is no document: two bytes can be one, such as `0,`.
     private func array(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int) -> Recognition {
         do throws(JSONReadingError) {
+            // Validates the whole text before any element is read.
             var scanner = try JSONMemberScanner(bytes)
-            // `inside` is the content of a row that contains more than a row, or columns with a role, read as a record of
-            // its own.
-            var elements: [(element: JSONMember, isRow: Bool, inside: Recognition?)] = []
+            var (count, plainRows) = (0, 0)
             while let element = try scanner.next() {
-                var isRow = false
-                var inside: Recognition?
-                if element.kind == .object {
-                    let object = try ObjectReader(
-                        reader: self, text: text[slice: element.value], bytes: bytes[slice: element.value],
-                        depth: depth)
-                    isRow = object.isRow
-                    if isRow, object.mayContainDocument || object.hasRoles {
-                        let recognition = read(text: text[slice: element.value], depth: depth + 1)
-                        if !recognition.isRowAlone || object.hasRoles { inside = recognition }
-                    }
+                if plainRows == count, let row = try rowElement(element, of: text, bytes, depth: depth),
+                    !mayHoldMore(row)
+                {
+                    plainRows += 1
                 }
-                elements.append((element, isRow, inside))
+                count += 1
             }
-            guard !elements.isEmpty else { return .unrecognized(.empty, "The array is empty.") }
-            if elements.allSatisfy({ $0.isRow && $0.inside == nil }) {
-                return Recognition(.transactions(try JSONValue.parse(bytes)))
-            }
-            if elements.count == 1, !elements[0].isRow {
-                return read(text: text[slice: elements[0].element.value], depth: depth + 1)
-            }
+            guard count > 0 else { return .unrecognized(.empty, "The array is empty.") }
+            if plainRows == count { return Recognition(.transactions(try JSONValue.parse(bytes))) }
+            var elements = try JSONMemberScanner(bytes)
             var several = SeveralElements(reader: self)
-            for (element, isRow, inside) in elements {
-                guard isRow else {
-                    let value = text[slice: element.value]
-                    several.add(read(text: value, depth: depth + 1), of: value)
+            var hasOnlyRows = true
+            while let element = try elements.next() {
+                let value = text[slice: element.value]
+                guard let row = try rowElement(element, of: text, bytes, depth: depth) else {
+                    let recognition = read(text: value, depth: depth + 1)
+                    if count == 1 { return recognition }
+                    several.add(recognition, of: value)
+                    hasOnlyRows = false
                     continue
                 }
-                let row = try JSONValue.parse(bytes[slice: element.value])
-                if let inside {
-                    several.add(row, holding: inside, of: text[slice: element.value])
+                let parsed = try JSONValue.parse(bytes[slice: element.value])
+                if let inside = contentBeyondRow(row, value, depth: depth) {
+                    several.add(parsed, holding: inside, of: value)
+                    hasOnlyRows = false
                 } else {
-                    several.add(row, beside: [])
+                    several.add(parsed, beside: [])
                 }
             }
-            return several.recognition
+            let recognition = several.recognition
+            return hasOnlyRows ? Recognition(recognition.payload) : recognition
         } catch {
             return notJSON(error, bytes, depth: depth)
         }
+    }
+
+    /// An element of an array that is a row; nil for any other.
+    private func rowElement(
+        _ element: JSONMember, of text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int
+    ) throws(JSONReadingError) -> ObjectReader? {
+        guard element.kind == .object else { return nil }
+        let object = try ObjectReader(
+            reader: self, text: text[slice: element.value], bytes: bytes[slice: element.value], depth: depth)
+        return object.isRow ? object : nil
+    }
+
+    /// Whether a row may contain more than a row, or columns with a role.
+    private func mayHoldMore(_ row: ObjectReader) -> Bool { row.mayContainDocument || row.hasRoles }
+
+    /// The content of a row that contains more than a row, or columns with a role, read as a record of its own; nil for any other
+    /// row.
+    private func contentBeyondRow(_ row: ObjectReader, _ text: ArraySlice<UInt8>, depth: Int) -> Recognition? {
+        guard mayHoldMore(row) else { return nil }
+        let recognition = read(text: text, depth: depth + 1)
+        return !recognition.isRowAlone || row.hasRoles ? recognition : nil
     }
 
     /// The elements of an array.
@@ -361,10 +378,14 @@ struct RecordReader {
         private var rows: [(carried: [CarriedColumn], rows: [JSONValue])] = []
         private var places: [[UInt8]: Int] = [:]
         private var documents: [InputDocument] = []
-        /// Elements that may be no documents: bare ids, and what was not recognized. Beside documents they count, so that
-        /// nothing is lost.
+        /// The first elements that may be no documents: bare ids, and what was not recognized. Beside documents they count, so
+        /// that nothing is lost.
         private var others: [(element: Recognition, text: ArraySlice<UInt8>)] = []
+        /// Those after them, as a JSON array without its end. As documents of their own they would need much more memory.
+        private var moreOthers: [UInt8] = []
         private var members: [MemberPath] = []
+        /// The elements of `members`, once there are many.
+        private var knownMembers: Set<MemberPath> = []
         /// Whether all documents are in texts.
         private var isInText = true
 
@@ -384,11 +405,14 @@ struct RecordReader {
             guard inside.isRecognized, !inside.isRow else {
                 add(row, beside: inside.carried)
                 if inside.members.isEmpty, text.withUnsafeBufferPointer({ DocumentTraces.arePresent(in: $0) }) {
-                    members.append(MemberPath("[]", .looksLikeDocument))
+                    count(MemberPath("[]", .looksLikeDocument))
                 }
-                members += inside.members.filter { member in
-                    member.fate == .looksLikeDocument || (member.fate != .readAsRows && reader.mayHaveRole(member.path))
-                }.map { $0.inside("[]") }
+                for member in inside.members
+                where member.fate == .looksLikeDocument
+                    || (member.fate != .readAsRows && reader.mayHaveRole(member.path))
+                {
+                    count(member.inside("[]"))
+                }
                 return
             }
             if !inside.payload.documents.contains(where: { $0.payload.isSigned }) {
@@ -400,18 +424,30 @@ struct RecordReader {
         mutating func add(_ element: Recognition, of text: ArraySlice<UInt8>) {
             guard element.isUnmistakable, !element.isWeak else {
                 if element.payload.fate == .empty {
-                    members.append(MemberPath("[]", .empty))
-                } else {
+                    count(MemberPath("[]", .empty))
+                } else if others.count < InputLimits.otherElements {
                     others.append((element, text))
+                } else {
+                    moreOthers.append(UInt8(ascii: moreOthers.isEmpty ? "[" : ","))
+                    moreOthers += text
                 }
                 return
             }
             append(element, of: text)
         }
 
+        /// Counts the handling of a member. After the first ones, only what is new counts.
+        private mutating func count(_ member: MemberPath) {
+            guard members.count >= InputLimits.memberPaths else { return members.append(member) }
+            if knownMembers.isEmpty { knownMembers = Set(members) }
+            let other = MemberPath("(other)", member.fate)
+            guard !knownMembers.contains(member), knownMembers.insert(other).inserted else { return }
+            members.append(other)
+        }
+
         private mutating func append(_ element: Recognition, of text: ArraySlice<UInt8>) {
             isInText = isInText && element.isInText
-            members += element.membersOfRecord.map { $0.inside("[]") }
+            for member in element.membersOfRecord { count(member.inside("[]")) }
             if case .unrecognized = element.payload {
                 documents.append(
                     InputDocument(payload: element.payload, path: "[]", carried: element.carried, text: text))
@@ -422,14 +458,17 @@ struct RecordReader {
         }
 
         var recognition: Recognition {
+            guard !documents.isEmpty || !rows.isEmpty else {
+                return .unrecognized(.unknownForm, "An array without documents with purchases.")
+            }
             var result = self
-            if !documents.isEmpty || !rows.isEmpty {
-                for (element, text) in others { result.append(element, of: text) }
-            } else {
-                for (_, text) in others {
-                    let containsTraces = text.withUnsafeBufferPointer { DocumentTraces.arePresent(in: $0) }
-                    result.members.append(MemberPath("[]", containsTraces ? .looksLikeDocument : .ignored))
-                }
+            for (element, text) in others { result.append(element, of: text) }
+            if !moreOthers.isEmpty {
+                result.append(
+                    .unrecognized(
+                        .unknownForm,
+                        "All elements that are no documents, after the first \(InputLimits.otherElements) of them."),
+                    of: (moreOthers + [UInt8(ascii: "]")])[...])
             }
             var (documents, members) = (result.documents, result.members)
             for (carried, rows) in rows {
@@ -437,13 +476,9 @@ struct RecordReader {
                     InputDocument(payload: .transactions(.array(rows)), path: "[]", carried: carried, text: []))
             }
             if !rows.isEmpty { members.append(MemberPath("[]", .readAsRows)) }
-            guard let first = documents.first else {
-                return .unrecognized(
-                    .unknownForm, "An array without documents with purchases.")
-            }
             var recognition =
                 documents.count == 1
-                ? Recognition(first.payload, carried: first.carried, members: members)
+                ? Recognition(documents[0].payload, carried: documents[0].carried, members: members)
                 : Recognition(.several(documents), members: members)
             recognition.isInText = result.isInText && rows.isEmpty
             return recognition

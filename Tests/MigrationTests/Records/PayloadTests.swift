@@ -427,6 +427,27 @@ struct PayloadTests {
         }
     }
 
+    @Test("of many elements of an array that are no documents, all but the first are kept together")
+    func manyElements() throws {
+        let count = 20_000
+        func elements(_ text: String) -> String { String(repeating: ",\(text)", count: count) }
+        let receipt = Made.receipt()
+        for array in [
+            quoted("{\(receipt)\(elements("M"))}"), "[\"\(receipt)\"\(elements("0"))]",
+            "[\(Made.row)\(elements("{}"))]",
+        ] {
+            let record = try member(array)
+            let documents = record.payload.documents
+            #expect(documents.count == 1 + InputLimits.otherElements + 1)
+            #expect(documents.contains { $0.payload.kind == "receipt" || $0.payload.kind == "transactions" })
+            #expect(record.members.count <= InputLimits.memberPaths + 5)
+        }
+        let nulls = try member(quoted("{\(receipt)\(elements("NULL"))}"))
+        #expect(nulls.payload.kind == "receipt")
+        #expect(nulls.members.count <= InputLimits.memberPaths + 5)
+        #expect(nulls.members.contains { $0.path == "data[]" && $0.fate == .empty })
+    }
+
     @Test("documents that a text joins with commas, semicolons, line feeds or blanks are read one by one")
     func joinedDocuments() throws {
         let (a, b) = (Made.receipt(1), Made.receipt(2, size: 702))
