@@ -28,6 +28,9 @@ struct EnvelopeReader {
     private var idInside: Candidate?
     /// The first named column without a recognizable value, and why.
     private var failure: (index: Int, recognition: Recognition)?
+    /// What the columns with a meaning contain that were read and not settled. No column is read twice, because each wrapper inside
+    /// it would double the work again.
+    private var contents: [Int: InputPayload] = [:]
 
     init(object: ObjectReader) {
         self.object = object
@@ -52,7 +55,9 @@ struct EnvelopeReader {
             return finish()
         }
         if !object.hasKeysAsColumn { _ = try takeOwn() }
-        for index in object.columns.indices where fates[index] == nil { examine(index, isNamed: false) }
+        for index in object.columns.indices where fates[index] == nil && contents[index] == nil {
+            examine(index, isNamed: false)
+        }
         if documents.isEmpty, weak.isEmpty, !object.isOfOtherStore, object.isRow {
             try take(WireVocabulary.row, .readAsRows, at: .receipt, InputPayload.transactions)
         }
@@ -170,6 +175,7 @@ struct EnvelopeReader {
         let recognition = object.value(of: column)
         guard recognition.isUnmistakable && (isNamed || !recognition.isWeak) || (isNamed && recognition.isRecognized)
         else {
+            if column.meaning != nil { contents[index] = recognition.payload }
             let isID = column.kind != .number && !recognition.isWeak && recognition.payload.isTransactionID
             // The values of keys are like records: each id counts, and a damaged document is quarantined alone.
             if object.hasKeysAsColumn, isID || recognition.members.contains(where: { $0.fate == .notRecognized }) {
@@ -188,6 +194,7 @@ struct EnvelopeReader {
             return
         }
         if isNamed, recognition.isWeak {
+            contents[index] = recognition.payload
             weak.append(Candidate(index: index, recognition: recognition))
         } else {
             add(Candidate(index: index, recognition: recognition))
@@ -332,7 +339,7 @@ struct EnvelopeReader {
     private mutating func transactionID() -> InputPayload? {
         for meaning in [ColumnNames.Meaning.originalTransactionID, .transactionID] {
             for (index, column) in object.columns.enumerated() where column.meaning == meaning {
-                let payload = object.value(of: column).payload
+                let payload = contents[index] ?? object.value(of: column).payload
                 if case .transactionID = payload {
                     fates[index] = .readAsTransactionId
                     return payload

@@ -1249,6 +1249,15 @@ struct PayloadTests {
         #expect(try one(nested(InputLimits.payloadNesting + 1)).payload.kind == "nestedTooDeep")
     }
 
+    @Test(
+        "the work for wrappers around wrappers is not doubled by each of them", .timeLimit(.minutes(1)),
+        arguments: ["\"Store\":\"AppleAppStore\",\"Payload\"", "\"transaction_id\"", "\"transactionReceipt\""])
+    func workOfNesting(member: String) throws {
+        let elements = "[\(String(repeating: "0,", count: 300_000))0]"
+        let record = (1..<InputLimits.payloadNesting).reduce(elements) { inner, _ in "{\(member):\(inner)}" }
+        #expect(try one(record).payload.kind == "unknownForm")
+    }
+
     @Test("an empty or null column is named as such")
     func empty() throws {
         for value in ["\"\"", "null", "\"  \"", "[]", "\"NULL\""] {
