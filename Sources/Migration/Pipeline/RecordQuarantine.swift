@@ -15,18 +15,52 @@ struct RecordQuarantine: Sendable {
     }
 
     /// Quarantines the documents of a migrated record that were not migrated.
+    ///
+    /// The line of each has the columns beside it. If all lines together would be much longer than the record, the whole record is
+    /// quarantined once.
     func addRest(of record: InputRecord, _ read: RecordDocuments, into output: inout BatchOutput) {
-        for refused in read.refused {
-            record.writeQuarantine(
-                refused.reason, kind: refused.kind, document: refused.document, roles: keptRoles(of: record),
-                to: &output.quarantine)
-            output.counts.quarantinedDocument(refused.reason)
+        var waiting = read.waiting
+        if Self.areLong(read.refused, of: record) {
+            waiting = waiting ?? read.refused.first
+        } else {
+            for refused in read.refused {
+                record.writeQuarantine(
+                    refused.reason, kind: refused.kind, document: refused.document, roles: keptRoles(of: record),
+                    to: &output.quarantine)
+                output.counts.quarantinedDocument(refused.reason)
+            }
         }
         if isForStore { add(read.unverified, of: record, into: &output) }
-        guard let waiting = read.waiting else { return }
+        guard let waiting else { return }
         record.writeQuarantine(
             waiting.reason, kind: waiting.kind, isMigrated: true, roles: keptRoles(of: record), to: &output.quarantine)
         output.counts.quarantinedDocument(waiting.reason)
+    }
+
+    /// The bytes of a line without its document and its columns, about.
+    private static let lineBytes = 512
+    /// The lines of the documents of a record may have so many bytes besides the documents …
+    private static let leastLimit = 256 << 10
+    /// … and so many times the length of the record.
+    private static let timesOfRecord = 4
+
+    private static func areLong(_ refused: [RefusedDocument], of record: InputRecord) -> Bool {
+        let limit = leastLimit + timesOfRecord * record.original.count
+        let each = lineBytes + size(record.carried)
+        var total = 0
+        for refused in refused {
+            total += each + size(refused.document.carried)
+            if total > limit { return true }
+        }
+        return false
+    }
+
+    private static func size(_ columns: [CarriedColumn]) -> Int {
+        columns.reduce(0) { sum, column in
+            switch column.value {
+            case .text(let text), .json(let text): sum + column.name.utf8.count + text.utf8.count
+            }
+        }
     }
 
     /// Quarantines the unverified receipts inside the documents of a migrated record. A later run can verify them.

@@ -65,6 +65,20 @@ struct InputMigrationTests {
         #expect(migrated.count >= 8 && quarantined.count >= 7)
     }
 
+    @Test("If the documents that are not migrated would repeat long columns, the whole record is quarantined once")
+    func manyRefused() async throws {
+        let folder = try TemporaryFolder()
+        let note = String(repeating: "x", count: 20_000)
+        let row = #"{"product_id":"p","transaction_id":"1000000000000001"}"#
+        let record = "{\"note\":\"\(note)\",\"list\":[\(row)\(String(repeating: ",\"M\"", count: 500))]}"
+        let path = try folder.write("record.json", [UInt8](record.utf8))
+        let files = try await FixtureRun.files([path], jobs: 1)
+        #expect(try FixtureRun.lines(files["transactions.ndjson"] ?? []).count == 1)
+        let lines = try FixtureRun.lines(files["quarantine.ndjson"] ?? [])
+        #expect(lines.map { $0["source"]?["path"]?.string } == ["(migrated record)"])
+        #expect(try lines.map { try FixtureRun.original($0) } == [[UInt8](record.utf8)])
+    }
+
     @Test("Each form in the inputs is recognized")
     func kinds() async throws {
         let files = try await FixtureRun.files([Self.inputs.path], jobs: 1)
