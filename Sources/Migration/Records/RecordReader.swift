@@ -501,7 +501,7 @@ struct RecordReader {
 
     private func readRow(_ row: ArraySlice<UInt8>, _ table: TableLayout, in dialect: TableDialect) -> Recognition {
         row.withUnsafeBufferPointer { bytes in
-            let fields = TableField.split(bytes, dialect)
+            let fields = table.split(bytes, dialect)
             // A row from an input is refused before. One from the quarantine has the reason that it had.
             guard fields.last?.isUnterminated != true else {
                 return Recognition(.unrecognized(.unterminatedField(dialect)))
@@ -516,8 +516,9 @@ struct RecordReader {
                 let fitting = table.dialect.others(inWhich: bytes, has: table.columns.count).map(\.rawValue)
                 let hint =
                     fitting.isEmpty ? "" : " It fits the table dialect \(fitting.joined(separator: " or "))."
+                let count = fields.count < table.mostFields ? "\(fields.count)" : "at least \(fields.count)"
                 return Recognition.unrecognized(
-                    .columnCount, "The row has \(fields.count) fields; the header has \(table.columns.count).\(hint)")
+                    .columnCount, "The row has \(count) fields; the header has \(table.columns.count).\(hint)")
             }
             guard !fields.contains(where: \.hasBackslashQuote) else {
                 return Recognition.unrecognized(

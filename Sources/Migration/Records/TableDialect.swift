@@ -78,7 +78,8 @@ struct TableDialect: Sendable, Hashable {
     /// The other dialects in which a row has a number of fields.
     func others(inWhich row: Bytes, has count: Int) -> [TableOptions.Dialect] {
         TableOptions.Dialect.allCases.filter { other in
-            other != escape && !isInsert && TableField.split(row, escaped(as: other)).count == count
+            other != escape && !isInsert
+                && TableField.split(row, escaped(as: other), atMost: count + 1).count == count
         }
     }
 

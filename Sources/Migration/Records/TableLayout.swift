@@ -44,15 +44,15 @@ extension TableLayout {
     ///   - dialect: the one in which they are read.
     ///   - areCertain: whether they cannot be lines of a text.
     private func rows(in bytes: Bytes, _ dialect: TableDialect, areCertain: Bool) -> Int {
-        guard let rows = divided(bytes, dialect) else { return 0 }
         var areRows = areCertain
         var forms: [[UInt8]?] = []
         var (withDocument, withText): (Set<Int>, Set<Int>) = ([], [])
-        for (number, (range, fields)) in rows.enumerated() {
+        var count = 0
+        let areFitting = divide(bytes, dialect) { range, fields in
             let row = bytes[slice: range]
             let found = fields.map { Self.form(of: $0, in: row) }
-            forms = number == 0 ? found : zip(forms, found).map { $0 == $1 ? $0 : nil }
-            if number > 0, !areRows {
+            forms = count == 0 ? found : zip(forms, found).map { $0 == $1 ? $0 : nil }
+            if count > 0, !areRows {
                 areRows = zip(fields, meanings).contains { Self.isDocument($0, $1, in: row) }
             }
             for (column, field) in fields.enumerated() {
@@ -63,29 +63,33 @@ extension TableLayout {
                     withText.insert(column)
                 }
             }
+            count += 1
         }
+        guard areFitting else { return 0 }
         if !areCertain, !withDocument.isDisjoint(with: withText) { return 0 }
-        return areRows || forms.contains { $0 != nil } ? rows.count : 0
+        return areRows || forms.contains { $0 != nil } ? count : 0
     }
 
-    /// Divides bytes into rows. Nil if one of them is not as wide as the header, or if the last one ends inside quotes.
-    private func divided(_ bytes: Bytes, _ dialect: TableDialect) -> [(row: Range<Int>, fields: [TableField])]? {
-        var rows: [(row: Range<Int>, fields: [TableField])] = []
+    /// Divides bytes into rows, one after the other: two bytes can be one. False if one of them is not as wide as the header, or if the
+    /// last one ends inside quotes.
+    private func divide(
+        _ bytes: Bytes, _ dialect: TableDialect, _ body: (_ row: Range<Int>, _ fields: [TableField]) -> Void
+    ) -> Bool {
         var start = 0
         while start < bytes.count {
             let rest = bytes[slice: start..<bytes.count]
             var end = TableRowEnd(dialect)
             let newline = end.scan(rest, from: 0)
-            guard newline != nil || !end.isQuoted else { return nil }
+            guard newline != nil || !end.isQuoted else { return false }
             var length = newline ?? rest.count
             let next = start + length + 1
             if length > 0, rest[length - 1] == 0x0D { length -= 1 }
-            let fields = TableField.split(rest[slice: 0..<length], dialect)
-            guard fields.count == columns.count else { return nil }
-            rows.append((start..<(start + length), fields))
+            let fields = TableField.split(rest[slice: 0..<length], dialect, atMost: columns.count + 1)
+            guard fields.count == columns.count else { return false }
+            body(start..<(start + length), fields)
             start = next
         }
-        return rows
+        return true
     }
 
     /// The rows in bytes that do not fit the dialect of this layout, in the one that options state. Nil if the options state
@@ -93,16 +97,27 @@ extension TableLayout {
     func rows(in bytes: Bytes, statedBy options: TableOptions) -> (layout: TableLayout, rows: [Range<Int>])? {
         guard !dialect.isInsert else { return nil }
         let stated = Self.stated(options, dialect, bytes)
-        guard stated != dialect, let rows = divided(bytes, stated), let last = rows.last?.row else { return nil }
+        var rows: [Range<Int>] = []
+        guard stated != dialect, divide(bytes, stated, { row, _ in rows.append(row) }), let last = rows.last else {
+            return nil
+        }
         // A backslash at the end escapes the line feed after it, so the value has more lines, which are not in these bytes.
         var end = TableRowEnd(stated)
         guard end.scan(bytes[slice: last], from: 0) == nil, !end.isEscaped else { return nil }
         if rows.count > 1 {
-            let isDamaged = TableField.split(bytes, dialect).contains(where: \.hasTextAfterQuote)
+            let isDamaged = split(bytes, dialect).contains(where: \.hasTextAfterQuote)
             guard self.rows(in: bytes, stated, areCertain: isDamaged) == rows.count else { return nil }
         }
-        return (TableLayout(dialect: stated, columns: columns), rows.map(\.row))
+        return (TableLayout(dialect: stated, columns: columns), rows)
     }
+
+    /// The fields of a row. Of a row with far more fields than the header, not all.
+    func split(_ row: Bytes, _ dialect: TableDialect) -> [TableField] {
+        TableField.split(row, dialect, atMost: mostFields)
+    }
+
+    /// How many fields of a row are read.
+    var mostFields: Int { 2 * columns.count + InputLimits.superfluousFields }
 
     /// A dialect with what options state.
     /// - Parameters:
@@ -124,7 +139,7 @@ extension TableLayout {
         guard !dialect.hasBackslashes, !dialect.isInsert, row.position(of: UInt8(ascii: "\\")) != nil else {
             return nil
         }
-        let escaped = TableField.split(row, dialect.escaped(as: .mysql))
+        let escaped = TableField.split(row, dialect.escaped(as: .mysql), atMost: fields.count + 1)
         guard escaped.count == fields.count else { return nil }
         let isFound = zip(fields, escaped).contains { Self.isJSON($1, in: row) && !Self.isJSON($0, in: row) }
         return isFound ? .mysql : nil

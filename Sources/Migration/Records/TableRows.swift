@@ -145,7 +145,11 @@ struct TableField {
     }
 
     /// The fields of a row without its line end.
-    static func split(_ row: Bytes, _ dialect: TableDialect) -> [TableField] {
+    /// - Parameters:
+    ///   - row: the bytes of the row.
+    ///   - dialect: how they are divided.
+    ///   - limit: no more fields are read. A row of nothing but delimiters would have a field for each of its bytes.
+    static func split(_ row: Bytes, _ dialect: TableDialect, atMost limit: Int = .max) -> [TableField] {
         var fields: [TableField] = []
         var start = 0
         while true {
@@ -162,7 +166,7 @@ struct TableField {
                     hasTextAfterQuote: rest?.firstNonWhiteSpace() != nil,
                     hasBackslashQuote: rest?.isEmpty == false && isAfterBackslash && !dialect.hasBackslashes,
                     isUnterminated: isQuoted && closing == nil))
-            guard let end else { return fields }
+            guard let end, fields.count < limit else { return fields }
             start = end + 1
         }
     }

@@ -232,6 +232,15 @@ struct TableDialectTests {
         #expect(problem.message.contains("mysql"))
     }
 
+    @Test("of a row with far more fields than the header, not all are read")
+    func superfluousFields() throws {
+        let rows = (1...5).map { "\($0),\(Made.receipt($0))\n" }.joined()
+        let reading = Reading("id,receipt\n\(rows)\(String(repeating: ",", count: 100_000))\n", name: "t.csv")
+        #expect(reading.kinds == Array(repeating: "receipt", count: 5) + ["columnCount"])
+        guard case .unrecognized(let problem)? = reading.records.last?.payload else { return }
+        #expect(problem.message.contains("at least \(InputLimits.superfluousFields + 4) fields"))
+    }
+
     @Test("Rows that another dialect would not have joined are quarantined together, and the message names it")
     func joinedRows() {
         func message(_ text: String, _ options: InputOptions) -> String? {
