@@ -32,8 +32,12 @@ struct EnvelopeReader {
     /// it would double the work again.
     private var contents: [Int: InputPayload] = [:]
 
+    /// How many columns can still be copied beside documents; negative if there are too many.
+    private var columnsLeft: Int
+
     init(object: ObjectReader) {
         self.object = object
+        columnsLeft = InputLimits.columnsBesideDocuments(ofValue: object.bytes.count)
         fates = Array(repeating: nil, count: object.columns.count)
     }
 
@@ -134,7 +138,9 @@ struct EnvelopeReader {
                 continue
             }
             inner += recognition.membersOfRecord.map { $0.inside(value.path) }
-            documents += recognition.payload.documents.map { document in
+            let found = recognition.payload.documents
+            guard takeColumns(recognition.carried, beside: found) else { return }
+            documents += found.map { document in
                 let carried = (recognition.carried + document.carried).map { $0.inside(value.path) }
                 return document.inside(value.path, beside: carried)
             }
@@ -231,9 +237,26 @@ struct EnvelopeReader {
             let text = object.text(of: column)
             found = [InputDocument(payload: recognition.payload, path: "", carried: [], text: text)]
         }
+        guard takeColumns(carried, beside: found) else { return }
         documents += found.map { document in
             document.inside(name, beside: carried + document.carried.map { $0.inside(column.name) })
         }
+    }
+
+    /// Whether columns can be copied beside each of some documents.
+    private mutating func takeColumns(_ columns: [CarriedColumn], beside found: [InputDocument]) -> Bool {
+        columnsLeft -= found.reduce(0) { $0 + columns.count + $1.carried.count }
+        return columnsLeft >= 0
+    }
+
+    /// Whether there are too many documents with columns beside them.
+    private func isOverfull(_ columns: [CarriedColumn]) -> Bool {
+        guard columnsLeft >= 0 else { return true }
+        let limit =
+            object.depth == 0
+            ? InputLimits.columnsBesideDocuments(ofRecord: object.bytes.count)
+            : InputLimits.columnsBesideDocuments(ofValue: object.bytes.count)
+        return documents.count > 1 && documents.count * columns.count > limit
     }
 
     /// The name of a column in the paths of members. Keys of the caller's own are no names.
@@ -286,6 +309,9 @@ struct EnvelopeReader {
                 InputProblem(.unknownForm, "No member of the object contains a document with purchases."))
         }
         var carried = self.carried() + besideLeftOut
+        guard !isOverfull(carried) else {
+            return Recognition(.unrecognized(.tooManyColumns), carried: carried, members: members())
+        }
         if documents.count == 1 {
             payload = documents[0].payload
             carried += documents[0].carried

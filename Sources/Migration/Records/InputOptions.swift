@@ -78,6 +78,10 @@ package enum InputLimits {
     package static let memberPaths = 1_000
     /// How many elements of an array that are no documents are kept one by one. The others are kept as one array.
     package static let otherElements = 1_000
+    /// How many columns can be beside the documents of a record, each column counted once for each document.
+    static func columnsBesideDocuments(ofRecord bytes: Int) -> Int { 100_000 + 4 * bytes }
+    /// The same for a value inside a record. There each document has a copy of the columns.
+    static func columnsBesideDocuments(ofValue bytes: Int) -> Int { 20_000 + bytes / 2 }
     /// The maximum depth of folders inside folders.
     package static let folderDepth = 128
     /// The maximum number of digits of a transaction id; the longest seen has 18 (Reference.md V7.5).

@@ -161,6 +161,8 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case missingColumn
         /// More nested wrappers than ``InputLimits/payloadNesting``.
         case nestedTooDeep
+        /// Many documents with many columns beside them.
+        case tooManyColumns
         /// gzip, zip, zstd and so on inside a record; or an unsupported compression of an input.
         case compressed
         /// UTF-16 text.
@@ -192,6 +194,10 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
     package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     package var description: String { message }
+
+    /// Too many columns beside documents to copy them beside each document.
+    static let tooManyColumns = InputProblem(
+        .tooManyColumns, "Too many columns are beside too many documents. Divide the record, or leave columns out.")
 
     /// A record that is longer than the limit, of which only the beginning is kept.
     /// - Parameters:

@@ -29,7 +29,7 @@ struct Recognition {
     /// Whether it can hardly be anything else; a bare number can.
     var isUnmistakable: Bool {
         switch payload {
-        case .unrecognized(let problem): problem.code == .otherStore
+        case .unrecognized(let problem): problem.code == .otherStore || problem.code == .tooManyColumns
         case .transactionID: false
         default: true
         }
@@ -324,7 +324,7 @@ struct RecordReader {
             guard count > 0 else { return .unrecognized(.empty, "The array is empty.") }
             if plainRows == count { return Recognition(.transactions(try JSONValue.parse(bytes))) }
             var elements = try JSONMemberScanner(bytes)
-            var several = SeveralElements(reader: self)
+            var several = SeveralElements(reader: self, bytes: bytes.count)
             var hasOnlyRows = true
             while let element = try elements.next() {
                 let value = text[slice: element.value]
@@ -388,8 +388,13 @@ struct RecordReader {
         private var knownMembers: Set<MemberPath> = []
         /// Whether all documents are in texts.
         private var isInText = true
+        /// How many columns can still be copied beside documents; negative if there are too many.
+        private var columnsLeft: Int
 
-        init(reader: RecordReader) { self.reader = reader }
+        init(reader: RecordReader, bytes: Int) {
+            self.reader = reader
+            columnsLeft = InputLimits.columnsBesideDocuments(ofValue: bytes)
+        }
 
         mutating func add(_ row: JSONValue, beside columns: [CarriedColumn]) {
             let carried = columns.filter { reader.mayHaveRole($0.name) }
@@ -452,12 +457,16 @@ struct RecordReader {
                 documents.append(
                     InputDocument(payload: element.payload, path: "[]", carried: element.carried, text: text))
             }
-            documents += element.payload.documents.map { document in
+            let found = element.payload.documents
+            columnsLeft -= found.reduce(0) { $0 + element.carried.count + $1.carried.count }
+            guard columnsLeft >= 0 else { return }
+            documents += found.map { document in
                 document.inside("[]", beside: element.carried + document.carried)
             }
         }
 
         var recognition: Recognition {
+            guard columnsLeft >= 0 else { return Recognition(.unrecognized(.tooManyColumns), members: members) }
             guard !documents.isEmpty || !rows.isEmpty else {
                 return .unrecognized(.unknownForm, "An array without documents with purchases.")
             }

@@ -448,6 +448,21 @@ struct PayloadTests {
         #expect(nulls.members.contains { $0.path == "data[]" && $0.fate == .empty })
     }
 
+    @Test("columns are not copied beside many documents without limit", arguments: [1, 2, 3])
+    func columnsBesideDocuments(depth: Int) throws {
+        func record(_ columns: Int) throws -> InputRecord {
+            let names = (0..<columns).map { "\"c\($0)\":1," }.joined()
+            let documents = Array(repeating: "\"\(Made.jws)\"", count: 1_000).joined(separator: ",")
+            return try one((0..<depth).reduce("[\(documents)]") { inner, _ in "{\(names)\"data\":\(inner)}" })
+        }
+        let (few, many) = (try record(10), try record(1_000))
+        #expect(few.payload.documents.count == 1_000)
+        #expect(few.payload.documents.allSatisfy { $0.carried.count == 10 * (depth - 1) })
+        #expect(few.carried.count == 10)
+        #expect(many.payload.kind == "tooManyColumns")
+        #expect(many.payload.documents.isEmpty)
+    }
+
     @Test("documents that a text joins with commas, semicolons, line feeds or blanks are read one by one")
     func joinedDocuments() throws {
         let (a, b) = (Made.receipt(1), Made.receipt(2, size: 702))

@@ -232,8 +232,8 @@ struct TableDialectTests {
         #expect(problem.message.contains("mysql"))
     }
 
-    @Test("of a row with far more fields than the header, not all are read")
-    func superfluousFields() throws {
+    @Test("Of a row with far more fields than the header, not all are read")
+    func superfluousFields() {
         let rows = (1...5).map { "\($0),\(Made.receipt($0))\n" }.joined()
         let reading = Reading("id,receipt\n\(rows)\(String(repeating: ",", count: 100_000))\n", name: "t.csv")
         #expect(reading.kinds == Array(repeating: "receipt", count: 5) + ["columnCount"])
