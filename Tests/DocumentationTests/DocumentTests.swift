@@ -226,6 +226,7 @@ let root: URL? = {
             ("transactionIDDigits", "20", InputLimits.transactionIDDigits, 20),
             ("memberPaths", "1,000", InputLimits.memberPaths, 1_000),
             ("memberNameBytes", "1,000; 100", InputLimits.memberNameBytes, 100),
+            ("maximumPurchases", "100,000", RecordedReply.maximumPurchases, 100_000),
             ("superfluousFields", "10,000", InputLimits.superfluousFields, 10_000),
             ("otherElements", "1,000", InputLimits.otherElements, 1_000),
             ("maximumMembers", "1,000", MigrationSummary.maximumMembers, 1_000),

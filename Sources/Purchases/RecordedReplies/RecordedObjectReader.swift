@@ -121,6 +121,7 @@ struct RecordedObjectReader {
         case nil: return []
         case .object(let object)?: return [RecordedObjectReader(object: object, path: child(key))]
         case .array(let values)?:
+            guard values.count <= RecordedReply.maximumPurchases else { throw error(.tooManyPurchases, key) }
             var readers: [RecordedObjectReader] = []
             readers.reserveCapacity(values.count)
             for (index, value) in values.enumerated() {

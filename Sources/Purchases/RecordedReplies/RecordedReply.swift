@@ -26,6 +26,10 @@ public struct RecordedReply: Sendable {
         public let text: String
     }
 
+    /// The purchases in one document, and the elements of one list in it. A customer has a few thousand at most; two bytes of a
+    /// document can be one, and need hundreds.
+    public static let maximumPurchases = 100_000
+
     public let kind: Kind
     /// The `status` of the reply: 0, 21006 or, in rows and notifications, absent.
     public let status: Int64?

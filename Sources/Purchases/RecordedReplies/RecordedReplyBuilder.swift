@@ -181,9 +181,10 @@ extension RecordedReplyBuilder {
 
 extension RecordedReplyBuilder {
     /// Adds a row, or updates the row of the same purchase.
-    private mutating func add(_ row: RecordedRow) {
+    private mutating func add(_ row: RecordedRow) throws(RecordedReplyError) {
         let identity = row.identity
         guard let index = indices[identity] else {
+            guard rows.count < RecordedReply.maximumPurchases else { throw RecordedReplyError(.tooManyPurchases) }
             indices[identity] = rows.count
             return rows.append(row)
         }
@@ -214,7 +215,7 @@ extension RecordedReplyBuilder {
         _ reader: RecordedObjectReader, _ object: String, _ age: RecordedListAge
     ) throws(RecordedReplyError) {
         if OtherStore.isNamed(in: reader.object) { return otherStoreRows.append(reader.object) }
-        add(try RecordedRow(reader, object: object, age: age))
+        try add(RecordedRow(reader, object: object, age: age))
     }
 
     /// Adds `receipt`: the app with its purchases (app style) or one purchase (iOS 6 style).

@@ -28,6 +28,8 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         /// A purchase without a product, or with neither a transaction id nor an original transaction id. Look for
         /// another copy.
         case missingIdentifier
+        /// More than ``RecordedReply/maximumPurchases`` purchases or renewals. Divide the document.
+        case tooManyPurchases
     }
 
     /// The reason.
@@ -78,6 +80,8 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         case .badDate:
             return "The value is not a date in a known form; numbers must be milliseconds\(place)."
         case .missingIdentifier: return "The purchase lacks a product or a transaction id\(place)."
+        case .tooManyPurchases:
+            return "The document has more than \(RecordedReply.maximumPurchases) purchases or renewals\(place)."
         }
     }
 

@@ -380,6 +380,27 @@ enum RecordedSupport {
         #expect(Support.error("{\"latest_receipt_info\":\"x\"}")?.code == .wrongType)
     }
 
+    @Test func theNumberOfPurchasesAndRenewalsIsBounded() throws {
+        func list(_ count: Int, _ element: (Int) -> String) -> String {
+            "[" + (0..<count).map(element).joined(separator: ",") + "]"
+        }
+        let maximum = RecordedReply.maximumPurchases
+        for key in ["pending_renewal_info", "latest_receipt_info"] {
+            let error = Support.error("{\"status\":0,\"\(key)\":\(list(maximum + 1) { _ in "{}" })}")
+            #expect(error?.code == .tooManyPurchases && error?.keyPath == key)
+        }
+        func rows(_ first: Int, _ count: Int) -> String {
+            list(count) { "{\"product_id\":\"p\",\"transaction_id\":\"\(first + $0)\"}" }
+        }
+        func reply(_ inReceipt: String, _ latest: String) -> String {
+            "{\"receipt\":{\"in_app\":\(inReceipt)},\"latest_receipt_info\":\(latest)}"
+        }
+        let half = maximum / 2
+        #expect(Support.error(reply(rows(1, half), rows(1 + half, half + 1)))?.code == .tooManyPurchases)
+        let few = try RecordedReply(json: Array(reply(rows(1, 10), rows(1, 10)).utf8))
+        #expect(ReceiptMapper().map(few).transactions.count == 10)
+    }
+
     @Test func nullAndEmptyTextAreAbsent() throws {
         let row = Support.row(
             "1", "\"expires_date_ms\":\"\",\"expires_date\":null,\"quantity\":null,\"is_trial_period\":\"\"")
