@@ -218,6 +218,23 @@ extension RecordDocuments {
     /// The subscriptions in these transactions.
     var subscriptions: StatedSubscriptions { StatedSubscriptions(transactions.lazy.map(\.payload)) }
 
+    /// The bytes of the columns in the lines of all purchases. Each line has the columns of the record and of its document.
+    func columnsInLines(beside columns: [CarriedColumn]) -> Int {
+        let size = columns.size
+        var total = 0
+        for document in verified {
+            total += document.content.mapped.transactions.count * (size + document.carried.size)
+        }
+        for document in recorded {
+            total += document.mapping.transactions.count * size
+            total +=
+                document.rows.isEmpty
+                ? document.mapping.transactions.count * document.document.carried.size
+                : document.rows.reduce(0) { $0 + $1.document.carried.size }
+        }
+        return total
+    }
+
     /// The kind of the recorded document, because it contains the receipts. Decoded JSON does not count: it stands
     /// beside its JWS.
     var kind: RecordKind {

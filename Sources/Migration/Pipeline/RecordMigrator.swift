@@ -88,11 +88,20 @@ struct RecordMigrator: Sendable {
             if let reason = filter.exclusion(of: verified) {
                 return quarantine.add(record, reason, verified.kind, into: &output)
             }
+            let count = verified.mapped.transactions.count
+            guard count < 2 || count * record.carried.size <= Self.columnsInLines(of: record) else {
+                return quarantine.add(record, QuarantineReason(.tooManyColumns), verified.kind, into: &output)
+            }
             output.counts.migrated(verified.kind, verified.environment)
             lines.write(&verified, of: record, into: &output)
         } catch {
             quarantine.add(record, error.reason, error.kind, into: &output)
         }
+    }
+
+    /// The limit for the columns in all lines of a record. They can be there once.
+    private static func columnsInLines(of record: InputRecord) -> Int {
+        InputLimits.columnsInLines + record.original.count
     }
 
     /// A receipt without its transport encoding, its SHA-256, and its key in ``VerifiedReceipts``. All are computed once,
@@ -207,6 +216,9 @@ struct RecordMigrator: Sendable {
                 return quarantine.add(record, rejection.reason, rejection.kind, into: &output)
             }
         } else {
+            guard read.columnsInLines(beside: record.carried) <= Self.columnsInLines(of: record) else {
+                return quarantine.add(record, QuarantineReason(.tooManyColumns), read.kind, into: &output)
+            }
             lines.write(read, of: record, into: &output)
         }
         output.counts.migrated(read.kind, read.environment)

@@ -46,21 +46,13 @@ struct RecordQuarantine: Sendable {
 
     private static func areLong(_ refused: [RefusedDocument], of record: InputRecord) -> Bool {
         let limit = leastLimit + timesOfRecord * record.original.count
-        let each = lineBytes + size(record.carried)
+        let each = lineBytes + record.carried.size
         var total = 0
         for refused in refused {
-            total += each + size(refused.document.carried)
+            total += each + refused.document.carried.size
             if total > limit { return true }
         }
         return false
-    }
-
-    private static func size(_ columns: [CarriedColumn]) -> Int {
-        columns.reduce(0) { sum, column in
-            switch column.value {
-            case .text(let text), .json(let text): sum + column.name.utf8.count + text.utf8.count
-            }
-        }
     }
 
     /// Quarantines the unverified receipts inside the documents of a migrated record. A later run can verify them.

@@ -82,6 +82,8 @@ package enum InputLimits {
     static func columnsBesideDocuments(ofRecord bytes: Int) -> Int { 100_000 + 4 * bytes }
     /// The same for a value inside a record. There each document has a copy of the columns.
     static func columnsBesideDocuments(ofValue bytes: Int) -> Int { 20_000 + bytes / 2 }
+    /// The bytes of the columns in all lines of a record, if its results are written as lines.
+    package static let columnsInLines = 64 << 20
     /// The maximum depth of folders inside folders.
     package static let folderDepth = 128
     /// The maximum number of digits of a transaction id; the longest seen has 18 (Reference.md V7.5).

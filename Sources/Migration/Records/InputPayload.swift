@@ -161,7 +161,7 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case missingColumn
         /// More nested wrappers than ``InputLimits/payloadNesting``.
         case nestedTooDeep
-        /// Many documents with many columns beside them.
+        /// Many documents or purchases, with many or long columns beside them.
         case tooManyColumns
         /// gzip, zip, zstd and so on inside a record; or an unsupported compression of an input.
         case compressed
@@ -195,9 +195,13 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
 
     package var description: String { message }
 
-    /// Too many columns beside documents to copy them beside each document.
+    /// Columns that are too many or too long to repeat them beside each document or purchase.
     static let tooManyColumns = InputProblem(
-        .tooManyColumns, "Too many columns are beside too many documents. Divide the record, or leave columns out.")
+        .tooManyColumns,
+        """
+        The columns beside the documents are too many or too long to repeat them for each document and purchase. Divide \
+        the record, or leave columns out.
+        """)
 
     /// A record that is longer than the limit, of which only the beginning is kept.
     /// - Parameters:

@@ -68,3 +68,14 @@ package struct InputRecord: Sendable {
     /// The roles that an earlier run gave to columns, if the record was quarantined.
     var roles: ColumnRoles?
 }
+
+extension [CarriedColumn] {
+    /// The bytes of the names and values.
+    var size: Int {
+        reduce(0) { sum, column in
+            switch column.value {
+            case .text(let text), .json(let text): sum + column.name.utf8.count + text.utf8.count
+            }
+        }
+    }
+}

@@ -79,6 +79,19 @@ struct InputMigrationTests {
         #expect(try lines.map { try FixtureRun.original($0) } == [[UInt8](record.utf8)])
     }
 
+    @Test("A record whose lines would repeat long columns hundreds of times is quarantined", arguments: [10, 100])
+    func repeatedColumns(count: Int) async throws {
+        let folder = try TemporaryFolder()
+        let rows = (1...count).map { "{\"product_id\":\"p\",\"transaction_id\":\"\($0)\"}" }.joined(separator: ",")
+        let record = "{\"note\":\"\(String(repeating: "x", count: 1 << 20))\",\"list\":[\(rows)]}"
+        let path = try folder.write("record.json", [UInt8](record.utf8))
+        let files = try await FixtureRun.files([path], jobs: 1)
+        let transactions = try FixtureRun.lines(files["transactions.ndjson"] ?? [])
+        let quarantined = try FixtureRun.lines(files["quarantine.ndjson"] ?? []).map { $0["reason"]?.string }
+        #expect(transactions.count == (count == 10 ? 10 : 0))
+        #expect(quarantined == (count == 10 ? [] : ["tooManyColumns"]))
+    }
+
     @Test("Each form in the inputs is recognized")
     func kinds() async throws {
         let files = try await FixtureRun.files([Self.inputs.path], jobs: 1)
