@@ -32,19 +32,45 @@ package struct DocumentStatements: Sendable {
         return Self.groups(output.additions.facts).compactMap { Customer(resolving: $0) }
     }
 
+    private struct Identity: Hashable {
+        let scope: StoreScope
+        let identity: CustomerIdentity
+    }
+
     /// Sets of one app and environment that share an identity, also through others, in the order of their first ones.
     private static func groups(_ sets: [FactSet]) -> [[FactSet]] {
+        // For each set an earlier one of its group; the set itself, if it is the first.
+        var earlier = Array(sets.indices)
+        func first(_ place: Int) -> Int {
+            var place = place
+            while earlier[place] != place {
+                earlier[place] = earlier[earlier[place]]
+                place = earlier[place]
+            }
+            return place
+        }
+        var places: [Identity: Int] = [:]
+        for (place, set) in sets.enumerated() {
+            for identity in set.identities {
+                let key = Identity(scope: set.scope, identity: identity)
+                if let known = places[key] {
+                    let (one, other) = (first(known), first(place))
+                    earlier[max(one, other)] = min(one, other)
+                } else {
+                    places[key] = place
+                }
+            }
+        }
         var groups: [[FactSet]] = []
-        for set in sets {
-            let joined = groups.indices.filter { place in
-                groups[place].contains { $0.scope == set.scope && !Set($0.identities).isDisjoint(with: set.identities) }
-            }
-            guard let first = joined.first else {
+        var numbers: [Int: Int] = [:]
+        for (place, set) in sets.enumerated() {
+            let leader = first(place)
+            if let number = numbers[leader] {
+                groups[number].append(set)
+            } else {
+                numbers[leader] = groups.count
                 groups.append([set])
-                continue
             }
-            groups[first].append(set)
-            for other in joined.dropFirst().reversed() { groups[first] += groups.remove(at: other) }
         }
         return groups
     }
