@@ -75,13 +75,21 @@ package struct SignedScopes: Sendable {
 
     /// The newest first.
     private let scopes: [RecordScope]
+    /// The newest one, if all are of one app and environment. Otherwise nothing says of which a document without a common purchase is.
+    private let common: RecordScope?
     /// By transaction id and original transaction id, the index of the newest document with it.
     private var indices: [String: Int] = [:]
 
     /// - Parameter documents: what the documents that state an app state, the newest first (``SignedRecord/isNewer(than:)``).
     package init(_ documents: [(scope: RecordScope, receipt: MappedReceipt)]) {
         let documents = documents.filter { $0.scope.bundleId != nil }
-        scopes = documents.map(\.scope)
+        let scopes = documents.map(\.scope)
+        let newest = scopes.first
+        let areOne = scopes.allSatisfy {
+            $0.bundleId?.value == newest?.bundleId?.value && $0.environment?.value == newest?.environment?.value
+        }
+        common = areOne ? newest : nil
+        self.scopes = scopes
         for (index, document) in documents.enumerated() {
             for id in Self.ids(document.receipt.transactions, document.receipt.renewalInfos) where indices[id] == nil {
                 indices[id] = index
@@ -110,15 +118,11 @@ package struct SignedScopes: Sendable {
         Self.ids(transactions, renewals).compactMap { indices[$0] }.min().map { scopes[$0] }
     }
 
-    /// The newest document, if all are of one app and environment. Otherwise nothing says of which a document without a
-    /// common purchase is. Nil if the unsigned document states another app.
+    /// What all documents state. Nil if the unsigned document states another app.
     private func only(of mapping: RecordedMapping) -> RecordScope? {
-        guard let newest = scopes.first else { return nil }
-        if let bundleId = mapping.statedBundleId, bundleId != newest.bundleId?.value { return nil }
-        let isOne = scopes.allSatisfy {
-            $0.bundleId?.value == newest.bundleId?.value && $0.environment?.value == newest.environment?.value
-        }
-        return isOne ? newest : nil
+        guard let common else { return nil }
+        if let bundleId = mapping.statedBundleId, bundleId != common.bundleId?.value { return nil }
+        return common
     }
 
     private static func ids(_ transactions: [MappedTransaction], _ renewals: [MappedRenewalInfo]) -> [String] {

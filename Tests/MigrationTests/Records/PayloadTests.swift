@@ -1268,7 +1268,7 @@ struct PayloadTests {
         "the work for wrappers around wrappers is not doubled by each of them", .timeLimit(.minutes(10)),
         arguments: ["\"Store\":\"AppleAppStore\",\"Payload\"", "\"transaction_id\""])
     func workOfNesting(member: String) throws {
-        let elements = "[\(String(repeating: "0,", count: 600_000))0]"
+        let elements = "[\(String(repeating: "0,", count: 500_000))0]"
         let record = (1..<InputLimits.payloadNesting).reduce(elements) { inner, _ in "{\(member):\(inner)}" }
         #expect(try one(record).payload.kind == "unknownForm")
     }

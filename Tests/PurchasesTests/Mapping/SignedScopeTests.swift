@@ -57,6 +57,13 @@ struct SignedScopeTests {
         #expect(choice([new], for: other).scope == nil)
     }
 
+    @Test("Many unsigned documents beside many signed ones take linear work", .timeLimit(.minutes(10)))
+    func many() throws {
+        let (count, row) = (60_000, try Self.rows("9"))
+        let scopes = SignedScopes(Array(repeating: Self.receipt("1", "com.example.app"), count: count))
+        #expect((0..<count).allSatisfy { _ in scopes.choice(for: row).scope != nil })
+    }
+
     @Test("The app of signed renewal info is that of a purchase in the same environment")
     func renewalInfo() {
         let receipt = Self.receipt("1", "com.example.app")
