@@ -245,7 +245,7 @@ struct EnvelopeReader {
 
     /// Whether columns can be copied beside each of some documents.
     private mutating func takeColumns(_ columns: [CarriedColumn], beside found: [InputDocument]) -> Bool {
-        columnsLeft -= found.reduce(0) { $0 + columns.count + $1.carried.count }
+        columnsLeft -= InputLimits.columns(beside: found, columns)
         return columnsLeft >= 0
     }
 

@@ -161,7 +161,7 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case missingColumn
         /// More nested wrappers than ``InputLimits/payloadNesting``.
         case nestedTooDeep
-        /// Many documents or purchases, with many or long columns beside them.
+        /// Many documents or purchases, with many or long columns beside them; or far more documents than their length allows.
         case tooManyColumns
         /// gzip, zip, zstd and so on inside a record; or an unsupported compression of an input.
         case compressed
@@ -195,12 +195,12 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
 
     package var description: String { message }
 
-    /// Columns that are too many or too long to repeat them beside each document or purchase.
+    /// Too many documents, or columns that are too many or too long to repeat them beside each document or purchase.
     static let tooManyColumns = InputProblem(
         .tooManyColumns,
         """
-        The columns beside the documents are too many or too long to repeat them for each document and purchase. Divide \
-        the record, or leave columns out.
+        There are too many short documents, or the columns beside the documents are too many or too long to repeat them for \
+        each document and purchase. Divide the record, or leave columns out.
         """)
 
     /// A record that is longer than the limit, of which only the beginning is kept.

@@ -388,7 +388,7 @@ struct RecordReader {
         private var knownMembers: Set<MemberPath> = []
         /// Whether all documents are in texts.
         private var isInText = true
-        /// How many columns can still be copied beside documents; negative if there are too many.
+        /// How many columns can still be copied beside documents; negative if there were too many.
         private var columnsLeft: Int
 
         init(reader: RecordReader, bytes: Int) {
@@ -458,16 +458,18 @@ struct RecordReader {
                     InputDocument(payload: element.payload, path: "[]", carried: element.carried, text: text))
             }
             let found = element.payload.documents
-            columnsLeft -= found.reduce(0) { $0 + element.carried.count + $1.carried.count }
-            guard columnsLeft >= 0 else { return }
+            columnsLeft -= InputLimits.columns(beside: found, element.carried)
+            guard columnsLeft >= 0 else {
+                documents = []
+                return
+            }
             documents += found.map { document in
                 document.inside("[]", beside: element.carried + document.carried)
             }
         }
 
         var recognition: Recognition {
-            guard columnsLeft >= 0 else { return Recognition(.unrecognized(.tooManyColumns), members: members) }
-            guard !documents.isEmpty || !rows.isEmpty else {
+            guard !documents.isEmpty || !rows.isEmpty || columnsLeft < 0 else {
                 return .unrecognized(.unknownForm, "An array without documents with purchases.")
             }
             var result = self
@@ -479,6 +481,7 @@ struct RecordReader {
                         "All elements that are no documents, after the first \(InputLimits.otherElements) of them."),
                     of: (moreOthers + [UInt8(ascii: "]")])[...])
             }
+            guard result.columnsLeft >= 0 else { return Recognition(.unrecognized(.tooManyColumns), members: members) }
             var (documents, members) = (result.documents, result.members)
             for (carried, rows) in rows {
                 documents.append(

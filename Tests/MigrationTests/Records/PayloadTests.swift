@@ -448,6 +448,18 @@ struct PayloadTests {
         #expect(nulls.members.contains { $0.path == "data[]" && $0.fate == .empty })
     }
 
+    @Test("texts of a few bytes that begin like receipts are not documents without limit")
+    func tinyDocuments() throws {
+        func list(_ count: Int) -> String { Array(repeating: "MIAG", count: count).joined(separator: ",") }
+        #expect(try member(quoted("{\(list(1_000))}")).payload.documents.count == 1_000)
+        let lists = Array(repeating: "[\"MIAG\",\"MIAG\"]", count: 50_000).joined(separator: ",")
+        for array in [quoted("{\(list(100_000))}"), "[\(lists)]"] {
+            let record = try member(array)
+            #expect(record.payload.kind == "tooManyColumns")
+            #expect(record.carried("user_id") == .json("42"))
+        }
+    }
+
     @Test("columns are not copied beside many documents without limit", arguments: [1, 2, 3])
     func columnsBesideDocuments(depth: Int) throws {
         func record(_ columns: Int) throws -> InputRecord {
