@@ -228,6 +228,7 @@ let root: URL? = {
             ("memberNameBytes", "1,000; 100", InputLimits.memberNameBytes, 100),
             ("maximumPurchases", "100,000", RecordedReply.maximumPurchases, 100_000),
             ("columnsInLines", "64 MiB", InputLimits.columnsInLines, 64 << 20),
+            ("columnsOfTable", "32,767", InputLimits.columnsOfTable, 32_767),
             ("superfluousFields", "10,000", InputLimits.superfluousFields, 10_000),
             ("otherElements", "1,000", InputLimits.otherElements, 1_000),
             ("maximumMembers", "1,000", MigrationSummary.maximumMembers, 1_000),

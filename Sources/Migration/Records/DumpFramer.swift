@@ -311,10 +311,8 @@ struct DumpFramer: RecordFramer {
     private mutating func append(_ length: Int, from input: InputBuffer, into batch: inout BatchBuilder) -> Bool {
         number += 1
         let row = input.window[slice: 0..<length]
-        if areUnnamed, let copied = try? InsertRow.copied(row, dialect) {
+        if areUnnamed, let columns = numberedColumns(of: row) {
             areUnnamed = false
-            let fields = copied.withUnsafeBufferPointer { TableField.split($0, QueryStream.dialect) }
-            let columns = TableDetector.numbered(fields.count)
             note(columns)
             enter(columns, dialect)
         }
@@ -329,6 +327,16 @@ struct DumpFramer: RecordFramer {
         }
         input.consume(length)
         return isRecord
+    }
+
+    /// Nil if the row is damaged, or has more values than a table has columns.
+    private func numberedColumns(of row: Bytes) -> [String]? {
+        guard let copied = try? InsertRow.copied(row, dialect) else { return nil }
+        let limit = InputLimits.columnsOfTable
+        let count = copied.withUnsafeBufferPointer {
+            TableField.split($0, QueryStream.dialect, atMost: limit + 1).count
+        }
+        return count > limit ? nil : TableDetector.numbered(count)
     }
 
     // MARK: Detection

@@ -65,6 +65,8 @@ package enum InputLimits {
     package static let batchBytes = 2 << 20
     /// How many rows of a table are used to detect its columns.
     package static let detectionRows = 100
+    /// How many columns a table of a dump can have that does not name them. SQLite can have the most of all databases.
+    package static let columnsOfTable = 32_767
     /// A row of a table is read up to twice the fields of the header and so many more.
     package static let superfluousFields = 10_000
     /// How often a payload can be wrapped, for example JSON in a JSON string in a column.

@@ -119,6 +119,16 @@ struct InsertDumpTests {
         #expect(unnamed.records.isEmpty && unnamed.errors.first?.message.contains("column 1, column 2") == true)
     }
 
+    @Test("A row with more values than any table has columns numbers no columns")
+    func manyValues() {
+        func kinds(_ count: Int) -> [String] {
+            let values = String(repeating: "1,", count: count)
+            return Reading("INSERT INTO `r` VALUES (\(values)'\(a)');\n").kinds
+        }
+        #expect(kinds(1_000) == ["receipt"])
+        #expect(kinds(InputLimits.columnsOfTable) == ["unknownForm"])
+    }
+
     @Test("The forms of the statement: one row each, with the names of the columns, in any layout")
     func forms() {
         let rows = ["('u1','\(a)')", "('u2','\(b)')"]
