@@ -232,6 +232,7 @@ let root: URL? = {
             ("superfluousFields", "10,000", InputLimits.superfluousFields, 10_000),
             ("otherElements", "1,000", InputLimits.otherElements, 1_000),
             ("maximumMembers", "1,000", MigrationSummary.maximumMembers, 1_000),
+            ("maximumNames", "1,000", MigrationSummary.maximumNames, 1_000),
             ("maximumProducts", "10,000", MigrationSummary.maximumProducts, 10_000),
             ("fileBytes", "16 MiB", CatalogLimits.fileBytes, 16 << 20),
             ("feedPrologBytes", "65,536", CatalogLimits.feedPrologBytes, 65_536),

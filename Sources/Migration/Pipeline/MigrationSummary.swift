@@ -37,6 +37,10 @@ public struct MigrationSummary: Sendable, Equatable {
     /// The maximum number of products counted by name, in the order of their first appearance; the others count as
     /// `(other)`.
     public static let maximumProducts = 10_000
+    /// The same for types, environments and years. Unsigned documents can state any.
+    public static let maximumNames = 1_000
+    /// The bytes of such a name; a longer one is truncated.
+    static let nameBytes = 256
 
     /// Records read. Each counts in exactly one of the next two numbers.
     public internal(set) var recordsRead = 0
@@ -208,7 +212,14 @@ public struct MigrationSummary: Sendable, Equatable {
             switch member {
             case .number(_, let path): self[keyPath: path] += other[keyPath: path]
             case .derived: break
-            case .group(_, \.transactionsByProduct): addProducts(other.transactionsByProduct)
+            case .group(_, \.transactionsByProduct):
+                Self.add(other.transactionsByProduct, to: &transactionsByProduct, names: Self.maximumProducts)
+            case .group(_, \.transactionsByType):
+                Self.add(other.transactionsByType, to: &transactionsByType, names: Self.maximumNames)
+            case .group(_, \.transactionsByYear):
+                Self.add(other.transactionsByYear, to: &transactionsByYear, names: Self.maximumNames)
+            case .group(_, \.migratedByEnvironment):
+                Self.add(other.migratedByEnvironment, to: &migratedByEnvironment, names: Self.maximumNames)
             case .group(_, let path): Self.add(other[keyPath: path], to: &self[keyPath: path])
             case .paths: addMembers(other.members)
             }
@@ -227,16 +238,19 @@ public struct MigrationSummary: Sendable, Equatable {
         for (name, count) in counts { total[name, default: 0] += count }
     }
 
-    /// Batches come in the order of the input, and names are sorted within a batch. So the choice of products does not
-    /// depend on the number of jobs.
-    private mutating func addProducts(_ counts: [String: Int]) {
+    /// Batches come in the order of the input, and names are sorted within a batch. So the choice of names does not depend on
+    /// the number of jobs.
+    private static func add(_ counts: [String: Int], to total: inout [String: Int], names maximum: Int) {
         // The order matters only if the maximum is reached.
-        if transactionsByProduct.count + counts.count <= Self.maximumProducts {
-            return Self.add(counts, to: &transactionsByProduct)
+        if total.count + counts.count <= maximum, !counts.keys.contains(where: { $0.utf8.count > nameBytes }) {
+            return add(counts, to: &total)
         }
         for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
-            let isKnown = transactionsByProduct[name] != nil || transactionsByProduct.count < Self.maximumProducts
-            transactionsByProduct[isKnown ? name : "(other)", default: 0] += count
+            let name =
+                name.utf8.count <= nameBytes
+                ? name : String(decoding: name.utf8.prefix(nameBytes), as: UTF8.self) + "…"
+            let isKnown = total[name] != nil || total.count < maximum
+            total[isKnown ? name : "(other)", default: 0] += count
         }
     }
 

@@ -24,6 +24,29 @@ struct SummaryTests {
         #expect(summary.transactionsByProduct.values.reduce(0, +) == limit + 3)
     }
 
+    @Test("Types, environments and years beyond the limit are counted together, and long names are cut")
+    func theSummaryHasABoundedNumberOfNames() async throws {
+        let folder = try TemporaryFolder()
+        let (count, limit) = (MigrationSummary.maximumNames + 100, MigrationSummary.maximumNames)
+        let long = String(repeating: "n", count: 1_000)
+        let records = (0..<count).map { index in
+            """
+            {"transactionId":"53\(1_000_000 + index)","originalTransactionId":"530000000","bundleId":"com.example.app",\
+            "productId":"\(long)","purchaseDate":\(index * 31_622_400_000),"type":"type \(index)",\
+            "environment":"Other \(index)"}
+            """
+        }
+        try folder.write("records.ndjson", Array(records.joined(separator: "\n").utf8))
+        let summary = try await streamRecords(
+            MigrationOptions(trust: .apple), inputs: [folder.file("records.ndjson")], to: folder.file("output"))
+        #expect(summary.transactions == count)
+        for counts in [summary.transactionsByType, summary.migratedByEnvironment, summary.transactionsByYear] {
+            #expect(counts.count == limit + 1 && counts["(other)"] != nil)
+            #expect(counts.values.reduce(0, +) == count)
+        }
+        #expect(summary.transactionsByProduct.keys.map(\.utf8.count) == [259])
+    }
+
     @Test("Records count by the object in which a client sent the document, wherever it is in the record")
     func wrappers() async throws {
         let folder = try TemporaryFolder()
