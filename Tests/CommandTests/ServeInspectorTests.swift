@@ -175,6 +175,24 @@ struct ServeInspectorTests {
         #expect(html.contains("The document") && !html.contains("The verifyReceipt reply"), "\(html)")
     }
 
+    @Test("Of a pasted document about many customers, the page shows the first ones and states their number")
+    func manyCustomers() async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        let rows = (1...50).map {
+            "{\"product_id\":\"p\",\"transaction_id\":\"\($0)\",\"original_transaction_id\":\"\($0)\"}"
+        }
+        let reply = """
+            {"status":0,"environment":"Production",\
+            "receipt":{"bundle_id":"com.example.orchard","in_app":[\(rows.joined(separator: ","))]}}
+            """
+        try folder.write("document", reply.utf8)
+        _ = try await Self.serve("form --data-urlencode document@document >page", in: folder)
+        let html = try folder.text("page")
+        #expect(html.components(separatedBy: "What it states").count == 11, "\(html)")
+        #expect(html.contains("50 customers"))
+    }
+
     private static func signedTransaction() throws -> String {
         let json = """
             {"transactionId":"530000000000009","originalTransactionId":"530000000000009","bundleId":"com.example.orchard",\

@@ -89,13 +89,22 @@ struct StoreLookUp: LookUpAnswers {
     ) async throws {
         page.add(inspection: try await inspection(of: document, endpoint, signedData: trust))
         let statements = try DocumentStatements(trust: endpoint.trust, signedData: trust, date: date)
-        for customer in statements.customers(in: document) {
+        let customers = statements.customers(in: document)
+        for customer in customers.prefix(Self.maximumCustomers) {
             let catalog = endpoint.catalog(ofApp: customer.scope.bundleId)
             page.add(
                 CustomerReport(customer, catalog: catalog, date: date), heading: "What it states",
                 "Resolved alone, as of \(DateText.iso(date)). Nothing was stored.", now: date)
             page.add(
                 folded: "The modern transactions", json: InspectorPage.pretty(Self.transactions(customer, catalog)))
+        }
+        if customers.count > Self.maximumCustomers {
+            page.add(
+                heading: "Other customers",
+                """
+                The document states purchases of \(customers.count) customers. The page shows the first \
+                \(Self.maximumCustomers).
+                """)
         }
         let inspector = try DocumentInspector(trust: endpoint.trust, signedData: trust)
         let submittable = inspector.submittable(in: document).filter {
@@ -110,6 +119,8 @@ struct StoreLookUp: LookUpAnswers {
 
     /// The maximum number of replies on a page, because each reads the store, and of stored receipts that it checks again.
     private static let maximumReplies = 10
+    /// The maximum number of customers of a document on a page. A row of fifty bytes can be one, and takes kilobytes of the page.
+    private static let maximumCustomers = 10
     /// The member of a request, which the reply to a pasted request heeds.
     private static let exclusion = "exclude-old-transactions"
 
