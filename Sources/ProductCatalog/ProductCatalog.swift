@@ -114,9 +114,6 @@ public struct ProductCatalog: Sendable {
     /// The product identifiers that have their own entry, sorted.
     public var productIds: [String] { exact.keys.sorted() }
 
-    /// The patterns in the order in which they are tried.
-    public var patternTexts: [String] { patterns.map(\.pattern.text) }
-
     public var isEmpty: Bool { exact.isEmpty && patterns.isEmpty }
 }
 

@@ -77,7 +77,7 @@ import Testing
         for (id, entitlement) in expected { #expect(catalog.product(id)?.entitlement == entitlement, "\(id)") }
         #expect(catalog.product("com.exact")?.rule == .exact)
         #expect(catalog.product("net")?.rule.description == "pattern *")
-        #expect(catalog.patternTexts.first == "com.e*")
+        #expect(catalog.product("com.exam")?.rule == .pattern("com.e*"))
     }
 
     @Test func fewerStarsAreMoreSpecific() throws {
@@ -87,9 +87,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("*.monthly", "com.app.*"), ("a*", "*a"), ("?b", "a?"), ("a*c", "ab*"),
+        ("*.monthly", "com.app.*", "com.app.monthly"), ("a*", "*a", "a"), ("?b", "a?", "ab"), ("a*c", "ab*", "abc"),
     ])
-    func equallySpecificPatternsThatOverlapAreRefused(_ one: String, _ other: String) throws {
+    func equallySpecificPatternsThatOverlapAreRefused(_ one: String, _ other: String, _ both: String) throws {
         let padded = one.count < other.count ? one : other
         let text = "version: 1\npatterns:\n  \"\(one)\": {level: 1}\n  \"\(other)\": {level: 2}\n"
         let isEqual =
@@ -103,7 +103,7 @@ import Testing
         #expect(error?.code == .ambiguousPatterns)
         #expect(Set([error?.place.line, error?.otherPlace?.line]) == [3, 4])
         let resolved = text.replacingOccurrences(of: "{level: 2}", with: "{level: 2, priority: 5}")
-        #expect(try catalog(resolved).patternTexts.first == other)
+        #expect(try catalog(resolved).product(both)?.rule == .pattern(other))
     }
 
     @Test func equallySpecificPatternsThatCannotMeetAreFine() throws {
@@ -123,8 +123,9 @@ import Testing
                     subject: .pattern("\($0 + 10_000).*", priority: 0), source: CatalogSource(file: "f", line: $0))
             }
         }
-        #expect(
-            try ProductCatalog(entries: entries(CatalogLimits.patterns)).patternTexts.count == CatalogLimits.patterns)
+        let full = try ProductCatalog(entries: entries(CatalogLimits.patterns))
+        let last = "\(CatalogLimits.patterns + 9_999)."
+        #expect(full.product(last + "x")?.rule == .pattern(last + "*"))
         #expect(
             catalogError { _ = try ProductCatalog(entries: entries(CatalogLimits.patterns + 1)) }?.code == .tooLarge)
     }
