@@ -351,7 +351,8 @@ extension ServerTests {
 
         @Test func signalReloadsSecretsWithoutDroppingConnections() async throws {
             let folder = try TemporaryFolder()
-            let file = try folder.write("serve.yaml", Self.text(secret: "first"))
+            let root = try folder.write("root.der", TestRoot.der)
+            let file = try folder.write("serve.yaml", Self.text(secret: "first", root))
             let sources = ConfigurationSources(file: file)
             var configuration = try sources.load()
             configuration.listeners = [.init(port: 0)]
@@ -368,12 +369,12 @@ extension ServerTests {
                 }
                 #expect(try await status("first") == 0)
                 #expect(try await status("second") == 21004)
-                try folder.write("serve.yaml", Self.text(secret: "second"))
+                try folder.write("serve.yaml", Self.text(secret: "second", root))
                 kill(getpid(), SIGHUP)
                 try await eventually("the new secret counts") { try await status("second") == 0 }
                 #expect(try await status("first") == 21004)
                 // A broken configuration keeps the old one.
-                try folder.write("serve.yaml", Self.text(secret: "third") + "\nunknown-key: 1\n")
+                try folder.write("serve.yaml", Self.text(secret: "third", root) + "\nunknown-key: 1\n")
                 kill(getpid(), SIGHUP)
                 try await eventually("the failure is logged") { server.log.text.contains("unknown-key") }
                 #expect(try await status("second") == 0)
@@ -529,17 +530,14 @@ extension ServerTests {
             }
         }
 
-        private static func text(secret: String) -> String {
-            let folder = NSTemporaryDirectory()
-            let root = folder + "test-root-\(getpid()).der"
-            try? Data(TestRoot.der).write(to: URL(fileURLWithPath: root))
-            return """
-                apps:
-                  - bundle-id: \(Sent.bundleId)
-                    shared-secrets: [\(secret)]
-                trust: {roots: [\(root)]}
-                store: {url: none}
-                """
+        private static func text(secret: String, _ root: String) -> String {
+            """
+            apps:
+              - bundle-id: \(Sent.bundleId)
+                shared-secrets: [\(secret)]
+            trust: {roots: [\(root)]}
+            store: {url: none}
+            """
         }
     }
 }
