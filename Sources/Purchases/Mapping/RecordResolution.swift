@@ -67,25 +67,6 @@ extension TransactionFact {
     }
 }
 
-extension StoredTransaction {
-    /// Takes over a cancellation or an upgrade that only an unsigned row states.
-    fileprivate mutating func acceptCancellation(of row: borrowing TransactionFact) {
-        guard legacy.cancellationDate == nil, payload.isUpgraded != true else { return }
-        if row.payload.isUpgraded == true {
-            payload.isUpgraded = true
-            sources.state(.isUpgraded, by: .recorded)
-        }
-        guard let date = row.legacy?.cancellationDate else { return }
-        legacy.cancellationDate = date
-        legacy.cancellationReason = row.legacy?.cancellationReason
-        explainsCancellation = row.payload.isUpgraded == true || row.payload.revocationDate != nil
-        guard payload.isUpgraded != true else { return }
-        sources.take(&payload.revocationDate, from: date, .revocationDate, .recorded)
-        let reason = legacy.cancellationReason.flatMap { Int32(exactly: $0) }.map(RevocationReason.init(rawValue:))
-        sources.take(&payload.revocationReason, from: reason, .revocationReason, .recorded)
-    }
-}
-
 extension MappedTransaction {
     /// - Parameters:
     ///   - transaction: already joined. This adds the conclusions to it, and takes its payload.

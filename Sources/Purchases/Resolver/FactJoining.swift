@@ -185,6 +185,24 @@ extension StoredTransaction {
             && stated > places.signed.map({ facts[$0].origin.signedDate }) ?? .min
     }
 
+    /// Takes over a cancellation or an upgrade that only an unsigned row of the same record states. A store keeps it in
+    /// `recordedCancellation` instead.
+    mutating func acceptCancellation(of row: borrowing TransactionFact) {
+        guard legacy.cancellationDate == nil, payload.isUpgraded != true else { return }
+        if row.payload.isUpgraded == true {
+            payload.isUpgraded = true
+            sources.state(.isUpgraded, by: .recorded)
+        }
+        guard let date = row.legacy?.cancellationDate else { return }
+        legacy.cancellationDate = date
+        legacy.cancellationReason = row.legacy?.cancellationReason
+        explainsCancellation = row.payload.isUpgraded == true || row.payload.revocationDate != nil
+        guard payload.isUpgraded != true else { return }
+        sources.take(&payload.revocationDate, from: date, .revocationDate, .recorded)
+        let reason = legacy.cancellationReason.flatMap { Int32(exactly: $0) }.map(RevocationReason.init(rawValue:))
+        sources.take(&payload.revocationReason, from: reason, .revocationReason, .recorded)
+    }
+
     /// The notified cancellation, if it is newer than every signed transaction. The receipt does not matter: as with a signed
     /// revocation, the cancellation stays, because receipts often lack it.
     private static func notifiedCancellation(
