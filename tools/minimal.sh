@@ -38,5 +38,5 @@ expect() {
 }
 
 expect '' LegacyReceipts 'swift-asn1 swift-crypto'
-expect '"ProductCatalog"' Migration 'Yams swift-asn1 swift-crypto'
+expect '"ProductCatalog"' Purchases 'Yams swift-asn1 swift-crypto'
 expect '"SQLite"' SQLiteTransactionStore 'GRDB.swift Yams swift-asn1 swift-crypto'
