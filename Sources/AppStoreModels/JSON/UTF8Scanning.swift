@@ -77,3 +77,40 @@ extension UnsafeBufferPointer<UInt8> {
         return index
     }
 }
+
+/// UTF-8 as RFC 3629 defines it: shortest form, no surrogates, at most U+10FFFF.
+package enum UTF8Validation {
+    /// The offset of the first byte of the first ill-formed sequence in `range`, or nil.
+    package static func firstInvalid(in bytes: UnsafeBufferPointer<UInt8>, range: Range<Int>) -> Int? {
+        var index = range.lowerBound
+        while true {
+            index = bytes.endOfASCII(from: index, to: range.upperBound)
+            guard index < range.upperBound else { return nil }
+            let length = characterLength(in: bytes, at: index, end: range.upperBound)
+            guard length > 0, index + length <= range.upperBound else { return index }
+            index += length
+        }
+    }
+
+    /// The length in bytes of the non-ASCII character at `index` (RFC 3629, section 4); 0 for an ill-formed sequence.
+    /// If `end` cuts the sequence off, the length reaches past `end`.
+    package static func characterLength(in bytes: UnsafeBufferPointer<UInt8>, at index: Int, end: Int) -> Int {
+        let first = bytes[index]
+        let length: Int
+        var second: ClosedRange<UInt8> = 0x80...0xBF
+        switch first {
+        case 0xC2...0xDF: length = 2
+        case 0xE0: (length, second) = (3, 0xA0...0xBF)
+        case 0xED: (length, second) = (3, 0x80...0x9F)
+        case 0xE1...0xEF: length = 3
+        case 0xF0: (length, second) = (4, 0x90...0xBF)
+        case 0xF4: (length, second) = (4, 0x80...0x8F)
+        case 0xF1...0xF3: length = 4
+        default: return 0
+        }
+        let known = min(index + length, end)
+        guard index + 1 >= known || second ~= bytes[index + 1] else { return 0 }
+        for position in (index + 2)..<max(index + 2, known) where bytes[position] & 0xC0 != 0x80 { return 0 }
+        return length
+    }
+}

@@ -283,3 +283,212 @@ extension JSONTokenizer {
         return unit
     }
 }
+
+/// Byte searches in the content of JSON strings, eight bytes at a time.
+package enum JSONStringScan {
+    package static let highBitOfEachByte: UInt64 = 0x8080_8080_8080_8080
+    private static let lowBitOfEachByte: UInt64 = 0x0101_0101_0101_0101
+
+    /// The offset of the first quote, backslash or control character from `start` on, or else `bytes.count`.
+    ///
+    /// `highBits` collects every byte before it (and a few after), so the caller can check whether all are ASCII. The
+    /// subtraction trick marks false positives only in bytes above a true one, so the lowest marked byte is exact.
+    package static func firstSpecial(
+        in bytes: UnsafeBufferPointer<UInt8>, from start: Int, highBits: inout UInt64
+    ) -> Int {
+        guard let base = bytes.baseAddress else { return bytes.count }
+        let raw = UnsafeRawPointer(base)
+        var index = start
+        // Names and ids end within a few words.
+        let near = min(bytes.count, start &+ 32)
+        if let found = firstSpecialInWords(raw, &index, until: near, &highBits) { return found }
+        // Receipts are long strings without special characters, so they are checked 64 bytes at a time.
+        while index &+ 64 <= bytes.count {
+            var (marks, union) = (UInt64(0), UInt64(0))
+            for offset in 0..<8 {
+                let word = raw.loadUnaligned(fromByteOffset: index &+ offset &* 8, as: UInt64.self)
+                union |= word
+                marks |= specialMarks(word)
+            }
+            if marks & highBitOfEachByte != 0 { break }
+            highBits |= union
+            index &+= 64
+        }
+        if let found = firstSpecialInWords(raw, &index, until: bytes.count, &highBits) { return found }
+        while index < bytes.count {
+            let byte = base[index]
+            highBits |= UInt64(byte)
+            if byte == 0x22 || byte == 0x5C || byte < 0x20 { return index }
+            index &+= 1
+        }
+        return bytes.count
+    }
+
+    /// The same for whole words before `end`; nil if there is none, with `index` after the last word.
+    @inline(__always)
+    private static func firstSpecialInWords(
+        _ raw: UnsafeRawPointer, _ index: inout Int, until end: Int, _ highBits: inout UInt64
+    ) -> Int? {
+        while index &+ 8 <= end {
+            let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            highBits |= word
+            let marks = specialMarks(word) & highBitOfEachByte
+            if marks != 0 { return index &+ marks.trailingZeroBitCount &>> 3 }
+            index &+= 8
+        }
+        return nil
+    }
+
+    /// The high bit of each quote, backslash or control character, and of some bytes above one of these. The other
+    /// bits are undefined.
+    @inline(__always)
+    private static func specialMarks(_ word: UInt64) -> UInt64 {
+        let quote = word ^ (lowBitOfEachByte &* 0x22)
+        let backslash = word ^ (lowBitOfEachByte &* 0x5C)
+        return ((quote &- lowBitOfEachByte) & ~quote)
+            | ((backslash &- lowBitOfEachByte) & ~backslash)
+            | ((word &- (lowBitOfEachByte &* 0x20)) & ~word)
+    }
+
+    /// The UTF-16 code unit that four hexadecimal digits at `start` spell, or nil.
+    static func codeUnit(in bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> UInt16? {
+        guard start + 4 <= bytes.count else { return nil }
+        var unit: UInt16 = 0
+        for position in start..<(start + 4) {
+            let digit: UInt8
+            switch bytes[position] {
+            case let byte where byte &- 0x30 < 10: digit = byte &- 0x30
+            case let byte where (byte | 0x20) &- 0x61 < 6: digit = (byte | 0x20) &- 0x61 &+ 10
+            default: return nil
+            }
+            unit = unit << 4 | UInt16(digit)
+        }
+        return unit
+    }
+
+    /// The bytes of a string whose content (without quotes) has escapes.
+    ///
+    /// The content must have passed the tokenizer. An escape that the tokenizer would reject is copied unchanged.
+    package static func unescaped(_ content: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        // Every escape is at least as long as its UTF-8 form (6 bytes for at most 3, 12 for 4).
+        [UInt8](unsafeUninitializedCapacity: content.count) { output, count in
+            guard let source = content.baseAddress, let target = output.baseAddress else { return }
+            var from = 0
+            while from < content.count {
+                var runEnd = from
+                while runEnd < content.count, source[runEnd] != UInt8(ascii: "\\") { runEnd += 1 }
+                (target + count).initialize(from: source + from, count: runEnd - from)
+                count += runEnd - from
+                guard runEnd < content.count else { return }
+                from = runEnd + replaceEscape(in: content, at: runEnd, target: target, count: &count)
+            }
+        }
+    }
+
+    /// Writes the character of the escape at `start` and returns the length of the escape.
+    private static func replaceEscape(
+        in content: UnsafeBufferPointer<UInt8>, at start: Int, target: UnsafeMutablePointer<UInt8>, count: inout Int
+    ) -> Int {
+        func put(_ byte: UInt8) {
+            (target + count).initialize(to: byte)
+            count += 1
+        }
+        guard start + 1 < content.count else {
+            put(content[start])
+            return 1
+        }
+        switch content[start + 1] {
+        case UInt8(ascii: "b"): put(0x08)
+        case UInt8(ascii: "f"): put(0x0C)
+        case UInt8(ascii: "n"): put(0x0A)
+        case UInt8(ascii: "r"): put(0x0D)
+        case UInt8(ascii: "t"): put(0x09)
+        case UInt8(ascii: "u"):
+            guard let (scalar, length) = escapedScalar(in: content, at: start) else {
+                put(content[start])
+                return 1
+            }
+            for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { put(byte) }
+            return length
+        case let byte: put(byte)
+        }
+        return 2
+    }
+
+    private static func escapedScalar(
+        in content: UnsafeBufferPointer<UInt8>, at start: Int
+    ) -> (scalar: Unicode.Scalar, length: Int)? {
+        guard let high = codeUnit(in: content, at: start + 2) else { return nil }
+        if let scalar = Unicode.Scalar(high) { return (scalar, 6) }
+        guard let low = codeUnit(in: content, at: start + 8), high < 0xDC00, 0xDC00...0xDFFF ~= low else { return nil }
+        let value = 0x10000 + (UInt32(high) - 0xD800) << 10 + (UInt32(low) - 0xDC00)
+        return Unicode.Scalar(value).map { ($0, 12) }
+    }
+}
+
+/// The reason why bytes are not valid JSON text (RFC 8259), and the place.
+package struct JSONReadingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The reason, for a program to branch on.
+    package enum Code: String, Sendable, Equatable, CaseIterable {
+        /// The bytes stop inside a value, or there is no value at all.
+        case unexpectedEnd
+        /// A byte that the grammar does not allow at this place.
+        case unexpectedByte
+        /// A word that begins like `true`, `false` or `null` but is a different word.
+        case invalidLiteral
+        /// A number outside the grammar of RFC 8259, section 6 (leading zero, missing digits, lone sign).
+        case invalidNumber
+        /// An escape that RFC 8259, section 7 does not allow.
+        case invalidEscape
+        /// A `\u` escape of one half of a surrogate pair.
+        case loneSurrogate
+        /// A byte below 0x20 inside a string; RFC 8259, section 7 requires an escape.
+        case controlCharacter
+        /// A byte sequence that is not UTF-8 (RFC 3629).
+        case invalidUTF8
+        /// More nested arrays and objects than the limit.
+        case tooDeep
+        /// Something other than white space after the value.
+        case trailingBytes
+        /// An object or array was requested, but the value is of another kind.
+        case notAContainer
+    }
+
+    package let code: Code
+    /// The number of bytes from the start of the text to the invalid byte.
+    package let offset: Int
+
+    package init(code: Code, offset: Int) {
+        self.code = code
+        self.offset = offset
+    }
+
+    /// One sentence for people, with the place.
+    package var message: String {
+        "\(reason) at byte \(offset)."
+    }
+
+    package var description: String { message }
+
+    private var reason: String {
+        switch code {
+        case .unexpectedEnd: "The JSON text ends too early"
+        case .unexpectedByte: "The JSON text has an unexpected character"
+        case .invalidLiteral: "The JSON text has a literal that is not true, false or null"
+        case .invalidNumber: "The JSON text has a malformed number"
+        case .invalidEscape: "The JSON text has an invalid escape"
+        case .loneSurrogate: "The JSON text escapes one half of a surrogate pair without the other"
+        case .controlCharacter: "The JSON text has an unescaped control character in a string"
+        case .invalidUTF8: "The JSON text is not valid UTF-8"
+        case .tooDeep: "The JSON text nests deeper than \(JSONReadingLimits.maximumDepth) levels"
+        case .trailingBytes: "The JSON text continues after its value"
+        case .notAContainer: "The JSON text is neither an object nor an array"
+        }
+    }
+}
+
+/// The limits of the JSON reader.
+package enum JSONReadingLimits {
+    /// The maximum number of open arrays and objects. The tokenizer keeps one bit per level in a 64-bit word.
+    package static let maximumDepth = 64
+}
