@@ -67,4 +67,10 @@ extension ProductCatalog {
             product.subscriptionGroupIdentifier.map { product.winBackOffers(group: $0) } ?? []
         }
     }
+
+    /// The identifiers of the subscription groups in which a product has an introductory offer.
+    package var introductoryOfferGroups: Set<String> {
+        let products = productIds.compactMap { product($0) }.filter { !$0.introductoryOffers.isEmpty }
+        return Set(products.compactMap(\.subscriptionGroupIdentifier))
+    }
 }

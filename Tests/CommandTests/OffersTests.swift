@@ -208,6 +208,39 @@ struct OffersTests {
         #expect(elsewhere.count == 4)
     }
 
+    @Test("introductory: the offers of the catalog, also without a subscription; customer says the same")
+    func introductoryOffersOfTheCatalog() async throws {
+        let folder = try Folder()
+        let purchase = StoredPurchases.purchase("500", "lifetime", .nonConsumable, month: 0)
+        let scope = StoreScope(environment: .production, bundleId: StoredPurchases.bundleId)
+        try await StoredPurchases.makeStore(
+            [FactSet(scope: scope, identities: [], transactions: [purchase])], in: folder)
+        let arguments = ["--kind", "introductory", "--at", Self.september, "--all"]
+        let without = try await offers(arguments, in: folder)
+        #expect(try table(without).isEmpty)
+        #expect(without.error == "Verdicts: none.\n")
+        let catalog = """
+            version: 1
+            groups: {g: {identifier: "\(StoredPurchases.group)"}}
+            products:
+              premium:
+                type: auto-renewable
+                period: P1M
+                group: g
+                offers: [{type: introductory, paymentMode: free, period: P1W}]
+            """
+        try folder.write("products.yaml", catalog.utf8)
+        let rows = try table(try await offers(arguments + ["--catalog", "products.yaml"], in: folder))
+        #expect(rows.map { $0["eligibility"] } == ["eligible"])
+        #expect(rows.map { $0["subscriptionGroupIdentifier"] } == [StoredPurchases.group])
+        let customer = try await Command.run(
+            [
+                "customer", "500", "--store", "sqlite:store.sqlite", "--catalog", "products.yaml", "--at",
+                Self.september,
+            ], in: folder)
+        #expect(customer.output.contains("introductory  \(StoredPurchases.group)"), "\(customer.output)")
+    }
+
     @Test("entitlement: who has access, and until when")
     func entitlement() async throws {
         let folder = try Folder()

@@ -102,9 +102,7 @@ struct OpenOffer {
 extension PurchaseHistory {
     /// The offers of the catalog for the customer at a date.
     func openOffers(_ catalog: ProductCatalog?, at date: Int64) -> [OpenOffer] {
-        let products = (catalog?.productIds ?? []).compactMap { catalog?.product($0) }
-        let offering = products.filter { !$0.introductoryOffers.isEmpty }.compactMap(\.subscriptionGroupIdentifier)
-        let groups = Set(subscriptionGroups + offering).sorted()
+        let groups = introductoryGroups(offering: catalog?.introductoryOfferGroups ?? [])
         let introductory = zip(groups, introductoryEligibilities(groups, at: date)).map { group, verdict in
             OpenOffer(kind: "introductory", group: group, verdict: verdict)
         }

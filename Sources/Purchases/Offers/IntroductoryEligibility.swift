@@ -23,6 +23,11 @@ extension PurchaseHistory {
         introductoryEligibility(group: group, introductoryPurchases(at: now), at: now)
     }
 
+    /// The groups whose introductory offers a customer can ask about, ascending: those of the customer's subscriptions, and
+    /// those with an offer in the catalog, because a customer without a subscription of a group may be eligible.
+    /// - Parameter offering: ``ProductCatalog/introductoryOfferGroups``; empty without a catalog.
+    package func introductoryGroups(offering: Set<String>) -> [String] { offering.union(subscriptionGroups).sorted() }
+
     /// The verdicts of several groups, in their order. The purchases can be of thousands of groups.
     package func introductoryEligibilities(_ groups: [String], at now: Int64) -> [OfferVerdict] {
         let purchases = introductoryPurchases(at: now)

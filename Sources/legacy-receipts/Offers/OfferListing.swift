@@ -13,6 +13,8 @@ struct OfferListing {
 
     let options: OffersCommand
     let offers: [WinBackOffer]
+    /// The groups with an introductory offer in the catalog.
+    let introductoryGroups: Set<String>
     let catalog: ProductCatalog?
     let now: Int64
 
@@ -45,8 +47,9 @@ struct OfferListing {
         let identities = Self.identities(customer)
         switch options.kind {
         case .introductory:
-            // Without options, all groups that the customer has bought in.
-            let asked = options.groups.isEmpty ? history.subscriptionGroups : Set(options.groups).sorted()
+            let asked =
+                options.groups.isEmpty
+                ? history.introductoryGroups(offering: introductoryGroups) : Set(options.groups).sorted()
             return zip(asked, history.introductoryEligibilities(asked, at: now)).map { group, verdict in
                 row(verdict, nil, group, nil, identities)
             }

@@ -3,6 +3,7 @@ import ArgumentParser
 import Encodings
 import Foundation
 import Migration
+import ProductCatalog
 import Purchases
 import TransactionStore
 
@@ -102,20 +103,25 @@ struct OffersCommand: AsyncParsableCommand {
     func run() async throws {
         let (now, products) = (view.date, try view.products)
         let offers = kind == .winBack ? try rules.offers(groups: groups, catalog: products) : []
-        let listing = OfferListing(options: self, offers: offers, catalog: products, now: now)
+        let listing = OfferListing(
+            options: self, offers: offers, introductoryGroups: products?.introductoryOfferGroups ?? [],
+            catalog: products, now: now)
+        var hasCustomers = false
         var counts: [String: Int] = [:]
         try Terminal.output(CSVField.row(listing.header))
         let scope = StoreScope(environment: environment, bundleId: bundleId)
         try await StoreOpener.withExisting(store.url) { store in
             try await store.forEachCustomer(in: scope) { customer in
+                hasCustomers = true
                 for row in listing.rows(of: customer) {
                     counts[row.outcome, default: 0] += 1
                     if row.isListed { try Terminal.output(CSVField.row(row.fields)) }
                 }
             }
         }
+        guard hasCustomers else { return Terminal.error("No customer of \(bundleId) is in the store.") }
         let text = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        Terminal.error(text.isEmpty ? "No customer of \(bundleId) is in the store." : "Verdicts: \(text).")
+        Terminal.error("Verdicts: \(text.isEmpty ? "none" : text).")
     }
 }
 
