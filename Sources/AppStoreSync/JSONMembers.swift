@@ -33,7 +33,9 @@ package struct JSONMembers {
         return value
     }
 
-    private func value<Value>(_ name: String, _ expected: String, _ read: (JSONValue) -> Value?) throws -> Value? {
+    /// The value that `read` gives for a member; nil without the member.
+    /// - Throws: ``Mistake`` with what is expected, if `read` gives nil.
+    package func value<Value>(_ name: String, _ expected: String, _ read: (JSONValue) -> Value?) throws -> Value? {
         guard let value = object[name] else { return nil }
         guard let read = read(value) else { throw wrong(name, expected) }
         return read
@@ -42,6 +44,8 @@ package struct JSONMembers {
     package func text(_ name: String) throws -> String? {
         try value(name, "a text") { value in value.string.flatMap { $0.isEmpty ? nil : $0 } }
     }
+
+    package func requiredText(_ name: String) throws -> String { try required(name, try text(name)) }
 
     package func boolean(_ name: String) throws -> Bool? { try value(name, "true or false") { $0.bool } }
 

@@ -44,7 +44,7 @@ struct StoreSignatures {
         let request = try JSONMembers(
             value, "the request", Self.common.union(Self.ofCustomer).union(["offerIdentifier"]))
         let app = try app(request)
-        let (product, offer) = (try required("productId", request), try required("offerIdentifier", request))
+        let (product, offer) = (try request.requiredText("productId"), try request.requiredText("offerIdentifier"))
         var situation: PromotionalCandidate.Situation?
         if let history = try await customer(request, app)?.purchaseHistory(catalog: app.catalog) {
             let group = try group(of: product, app)
@@ -72,7 +72,7 @@ struct StoreSignatures {
         let request = try JSONMembers(
             value, "the request", Self.common.union(Self.ofCustomer).union(["allowIntroductoryOffer"]))
         let app = try app(request)
-        let (product, transaction) = (try required("productId", request), try required("transactionId", request))
+        let (product, transaction) = (try request.requiredText("productId"), try request.requiredText("transactionId"))
         let stated = try request.boolean("allowIntroductoryOffer")
         let isAllowed: Bool
         switch (stated, try request.text("customer")) {
@@ -174,26 +174,15 @@ struct StoreSignatures {
     }
 
     private func app(_ request: JSONMembers) throws -> App {
-        let bundleId = try required("bundleId", request)
+        let bundleId = try request.requiredText("bundleId")
         guard let key = credentials.first(where: { $0.bundleID == bundleId })?.key else {
             throw LookUpRefusal.notFound("The server has no App Store Server API key for \(bundleId).")
         }
         return App(bundleId: bundleId, key: key, catalog: endpoint.catalog(ofApp: bundleId))
     }
 
-    private func required(_ name: String, _ request: JSONMembers) throws -> String {
-        guard let text = try request.text(name) else {
-            throw JSONMembers.Mistake(message: "\(request.place): \(name) is missing.")
-        }
-        return text
-    }
-
     private func nonce(_ request: JSONMembers) throws -> UUIDText {
-        guard let text = try request.text("nonce") else { return UUIDText() }
-        guard let uuid = UUIDText(text) else {
-            throw JSONMembers.Mistake(message: "\(request.place).nonce: expected a UUID.")
-        }
-        return uuid
+        try request.value("nonce", "a UUID") { $0.string.flatMap { UUIDText($0) } } ?? UUIDText()
     }
 
     private func group(of product: String, _ app: App) throws -> String {
