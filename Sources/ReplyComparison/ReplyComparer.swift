@@ -169,9 +169,7 @@ extension ReplyComparer {
         default: .status
         }
     }
-}
 
-extension ReplyComparer {
     // MARK: in_app
 
     func compareInApp(_ appleReceipt: JSONObject, _ ourReceipt: JSONObject) {

@@ -355,9 +355,7 @@ extension JSONWriter {
         key(name)
         try objects(elements, write)
     }
-}
 
-extension JSONWriter {
     /// A JSON string, for JSON that is laid out for people.
     package static func quoted(_ text: String) -> String {
         var writer = JSONWriter()
@@ -434,9 +432,7 @@ extension JSONWriter {
             integer(count)
         }
     }
-}
 
-extension JSONWriter {
     /// Writes a JSON value that was read, with members in their order and numbers digit by digit.
     ///
     /// The recursion is as deep as the value, which is at most ``JSONReadingLimits/maximumDepth`` for a parsed value.

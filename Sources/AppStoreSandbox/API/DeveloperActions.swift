@@ -83,9 +83,7 @@ extension SandboxState {
             throw APIRefusal(code)
         }
     }
-}
 
-extension SandboxState {
     /// Extend a Subscription Renewal Date. A repeated request identifier returns the same answer and changes nothing.
     mutating func extend(_ id: String, _ request: APIRequest) throws -> APIResponse {
         guard Self.isId(id) else { throw APIRefusal(.invalidOriginalTransactionId) }

@@ -122,9 +122,7 @@ extension SandboxEngine {
             if startsAnew { subscription.start = begin }
         }
     }
-}
 
-extension SandboxEngine {
     /// The offer that an order redeems.
     ///
     /// `PurchaseHistory` decides whether the customer can redeem it. A promotional offer also requires the developer's signature. For

@@ -108,9 +108,7 @@ extension SandboxEngine {
         // If the grace period is longer than the subscription's period, further renewals are already due.
         advance(to: now)
     }
-}
 
-extension SandboxEngine {
     /// Moves a subscriber to another product of the group, at once or at the next renewal.
     ///
     /// A higher level, or the same level with the same period, takes effect at once (UPGRADE). A lower level, or the same
@@ -244,9 +242,7 @@ extension SandboxEngine {
         }
         recordEvent(.didChangeRenewalStatus, .autoRenewDisabled, subscription: id)
     }
-}
 
-extension SandboxEngine {
     /// Sets the price of a product, in milliunits of the currency.
     ///
     /// New customers pay it at once. Subscribers who pay less get PRICE_INCREASE and pay the new price from their next

@@ -227,9 +227,7 @@
                     payload.appData?.signedAppTransactionInfo, "appData.signedAppTransactionInfo"))
             return (verified, chains)
         }
-    }
 
-    extension SignedDataVerifier {
         /// Verifies without the revocation check, which needs the network: any app and environment, for the time of the
         /// signature. A payload without a date is not genuine then.
         func verified<Payload: SignedPayload>(stored jws: String) throws -> Verified<Payload> {

@@ -79,9 +79,7 @@ extension LegacyPeriod {
             return TransactionIdOrder.compare(one.transactionId, other.transactionId) == .after
         }
     }
-}
 
-extension LegacyPeriod {
     /// Whether the period has another cancellation or another end than a receipt for it states.
     /// - Parameter document: the period as the receipt states it.
     package func hasChanged(since document: LegacyPeriod) -> Bool {

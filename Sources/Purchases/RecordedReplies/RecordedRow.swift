@@ -99,9 +99,7 @@ extension RecordedRow {
         if date.isAmbiguous { notes.add(.ambiguousLocalTime) }
         return date.milliseconds
     }
-}
 
-extension RecordedRow {
     /// Adds the facts that this row lacks from an earlier row of the same transaction. Apple's database decides the
     /// state (cancellation and upgrade), so the newer list overrules the older one. If both lists are of the same age,
     /// the cancellation stays.

@@ -172,9 +172,7 @@ extension Customer {
         var statements = kept.statements
         return statements.add([set]) ? Customer(statements) : self
     }
-}
 
-extension Customer {
     /// Everything that is stored about the customer, for another store. A set can contain one app transaction and one
     /// receipt, so a customer with more of them gives several sets. A store that contains exactly these sets returns
     /// the same customer; a store with other documents merges them like any document.

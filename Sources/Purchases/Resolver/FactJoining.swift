@@ -165,9 +165,7 @@ extension StoredTransaction {
         payload.bundleId = scope.bundleId
         payload.environment = scope.environment
     }
-}
 
-extension StoredTransaction {
     /// The cancellation of a recorded document, if it is newer than the signed documents.
     private static func recordedCancellation(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]
@@ -370,9 +368,7 @@ extension LegacyTransactionFields {
         itemId = recorded.itemId ?? itemId
         productType = recorded.productType ?? productType
     }
-}
 
-extension LegacyTransactionFields {
     /// Sets the offers by their legacy names, from the receipt or row, or from the modern fields of the signed
     /// transaction.
     fileprivate mutating func setOffers(

@@ -7,9 +7,7 @@ extension AppReceipt {
         let context = RecordContext(self)
         return inAppPurchases.map { PurchaseStatement(PurchaseFacts($0), .attributes, context) }
     }
-}
 
-extension AppReceipt {
     /// Whether one purchase can change another, so that they resolve to more than the receipt states. That takes
     /// subscriptions of several products (`UpgradeRule`) or a cancellation (`CopyRule`).
     package var hasDependentPurchases: Bool {

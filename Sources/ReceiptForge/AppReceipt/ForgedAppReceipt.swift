@@ -209,9 +209,7 @@ extension ForgedAppReceipt {
             $0.encoding = .ber(segmentLength: 1_000)
         }
     }
-}
 
-extension ForgedAppReceipt {
     /// The expected result of a decoder, with the names and JSON types of verifyReceipt's `receipt` (Reference.md
     /// V3.2): numbers for ids, strings for dates in milliseconds. `in_app` is in encoded order.
     public var facts: ForgedJSON {

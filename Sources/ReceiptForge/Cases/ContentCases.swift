@@ -128,9 +128,7 @@ extension ForgedCase {
                 "untrustedRoot"),
         ]
     }
-}
 
-extension ForgedCase {
     /// Every kind of purchase, one receipt each.
     static func purchaseCases() throws -> [ForgedCase] {
         try subscriptionCases() + subscriptionOfferCases() + otherPurchaseCases() + [freeSubscriptionCase()]
@@ -248,9 +246,7 @@ extension ForgedCase {
             "free-subscription", "A free subscription of Newsstand (1707 = 4), which never expires.", receipt, .original
         )
     }
-}
 
-extension ForgedCase {
     /// Genuine receipts with unusual content.
     static func contentCases(largePurchaseCount: Int) throws -> [ForgedCase] {
         let cases = try unusualContentCases() + fieldlessCases()

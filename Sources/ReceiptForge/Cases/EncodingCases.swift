@@ -95,9 +95,7 @@ extension ForgedCase {
                 message, .genuine, "trailingBytes", container: { $0 += $0 }),
         ]
     }
-}
 
-extension ForgedCase {
     /// Changes that clients and databases make to base64.
     static func textCases() throws -> [ForgedCase] {
         try soundTextCases() + brokenTextCases()
@@ -170,9 +168,7 @@ extension ForgedCase {
         let lines = stride(from: 0, to: text.count, by: 64).map { text[$0..<min($0 + 64, text.count)] }
         return Array(lines.joined(separator: Array(ending.utf8)))
     }
-}
 
-extension ForgedCase {
     /// Other data that databases contain in a column called "receipt".
     static func foreignInputCases() throws -> [ForgedCase] {
         try signedForeignInputs() + plainForeignInputs()

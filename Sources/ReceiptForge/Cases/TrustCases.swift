@@ -91,9 +91,7 @@ extension ForgedCase {
             $0.policy = nil
         }
     }
-}
 
-extension ForgedCase {
     /// The real leaf with one thing wrong.
     static func leafCases() throws -> [ForgedCase] {
         let authority = try TestCertificateAuthority.shared()
@@ -220,9 +218,7 @@ extension ForgedCase {
             ) { $0.brokenSignature = true },
         ]
     }
-}
 
-extension ForgedCase {
     /// Messages whose SignerInfos are not exactly one valid signature of the leaf.
     static func signerCases() throws -> [ForgedCase] {
         try signerCountCases() + digestCases() + signerIdentifierCases()

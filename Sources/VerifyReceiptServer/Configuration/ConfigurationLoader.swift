@@ -516,9 +516,7 @@ extension ConfigurationLoader {
         }
         return []
     }
-}
 
-extension ConfigurationLoader {
     /// The trust anchors of the App Store's JWS.
     mutating func signedDataTrust() -> SignedDataTrust {
         let roots = certificates("trust.signed-data-roots") { encoded in
