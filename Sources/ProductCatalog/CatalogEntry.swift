@@ -88,9 +88,7 @@ public struct CatalogEntry: Hashable, Sendable {
         case .entitlement: entitlement != nil
         }
     }
-}
 
-extension CatalogEntry {
     /// Throws ``CatalogError/Code/conflict`` for facts that contradict each other, from one source or several.
     func requireConsistency(_ source: (CatalogField) -> CatalogSource?) throws(CatalogError) {
         if states(.period), states(.duration) {

@@ -129,9 +129,7 @@ struct ReplyComparer {
             ReplyDifference(
                 path: path, transactionId: id, rule: rule, apples: apples.map(text), ours: ours.map(text)))
     }
-}
 
-extension ReplyComparer {
     /// Compares `status`. Returns whether to compare the rest, which requires the receipt in both replies.
     func compareStatus() -> Bool {
         let one = apples["status"]

@@ -19,9 +19,7 @@ public struct SubscriptionStatus: OpenEnum {
 
     /// The values this package knows.
     public static let knownValues: [Self] = [.active, .expired, .billingRetry, .billingGracePeriod, .revoked]
-}
 
-extension SubscriptionStatus {
     /// The name in tables; the raw value of a status that this package does not know.
     package var name: String {
         switch self {

@@ -362,10 +362,9 @@ extension JSONWriter {
         writer.string(text)
         return String(decoding: writer.bytes, as: UTF8.self)
     }
-}
 
-/// Members that are omitted if they have no value, because Apple's payloads have no `null`.
-extension JSONWriter {
+    // MARK: Members that are omitted if they have no value, because Apple's payloads have no `null`
+
     package mutating func member(_ name: StaticString, _ value: String?) {
         guard let value else { return }
         key(name)

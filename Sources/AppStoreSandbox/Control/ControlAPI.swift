@@ -163,10 +163,9 @@ extension SandboxState {
         }
         return text
     }
-}
 
-/// The answers of the control API.
-extension SandboxState {
+    // MARK: Answers
+
     func receipt(_ bytes: [UInt8]) -> ControlOutcome {
         let text = Base64.encode(bytes)
         return ControlOutcome { writer, _ in writer.member("receipt-data", text) }

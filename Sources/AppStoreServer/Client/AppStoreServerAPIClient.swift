@@ -264,10 +264,9 @@ extension AppStoreServerAPIClient {
     public func finishTransaction(_ transactionId: String) async throws {
         try await pipeline.perform(.finishTransaction, transactionId)
     }
-}
 
-/// Notifications that were sent.
-extension AppStoreServerAPIClient {
+    // MARK: Notifications that were sent
+
     /// One page of the notifications that Apple tried to send, at most 20.
     /// - Parameters:
     ///   - request: which notifications; unchanged from page to page.

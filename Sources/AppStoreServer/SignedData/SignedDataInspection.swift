@@ -66,9 +66,7 @@ package struct SignedDataInspection: Sendable {
     package let nested: [(member: String, inspection: SignedDataInspection)]
     /// Why it is trusted, or why it is rejected.
     package let verdict: Result<SignatureEvidence, SignedDataError>
-}
 
-extension SignedDataInspection {
     package var isGenuine: Bool { error == nil }
 
     /// Why it is rejected.

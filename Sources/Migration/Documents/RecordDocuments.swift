@@ -36,10 +36,9 @@ struct RecordDocuments {
     private var keptReceipts: Set<[UInt8]> = []
     /// Unsigned StoreKit 2 transactions, until ``finish(_:)`` combines them into one recorded document.
     var storeKit2: [DecodedTransaction] = []
-}
 
-/// The outcomes of documents.
-extension RecordDocuments {
+    // MARK: The outcomes of documents
+
     mutating func refuse(_ document: InputDocument, _ kind: RecordKind, _ reason: QuarantineReason) {
         refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
     }
@@ -131,10 +130,9 @@ extension RecordDocuments {
         // The order of the documents in the record does not matter.
         verified.sort(by: VerifiedDocument.isNewer)
     }
-}
 
-/// The reasons for quarantining a whole record.
-extension RecordDocuments {
+    // MARK: The reasons for quarantining a whole record
+
     /// The reason and the kind of a record with nothing to migrate; nil if it has no documents.
     var rejection: (reason: QuarantineReason, kind: RecordKind)? {
         var documents = refused
@@ -153,10 +151,9 @@ extension RecordDocuments {
         let notFiled = refused.first { $0.reason.code == QuarantineReason.notFiled.code }
         return ((notFiled ?? waiting)?.reason ?? .notFiled, (refused.first ?? waiting)?.kind ?? .unrecognized)
     }
-}
 
-/// What the documents state together.
-extension RecordDocuments {
+    // MARK: What the documents state together
+
     private var allVerified: [VerifiedDocument] { verified + excluded }
 
     /// The verified documents, also those that a filter excludes, the newest first.

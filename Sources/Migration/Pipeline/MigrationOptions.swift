@@ -71,9 +71,7 @@ public struct MigrationOptions: Sendable {
         self.maximumRecords = maximumRecords
         self.expectedRecords = expectedRecords
     }
-}
 
-extension MigrationOptions {
     /// In bytes. Larger than any memory, and small enough that sums do not overflow.
     private static let maximumRecordSize = 1 << 40
 

@@ -14,9 +14,7 @@ struct TableLayout: Sendable, Equatable {
         self.columns = columns
         meanings = columns.map { ColumnNames.meaning(of: $0) }
     }
-}
 
-extension TableLayout {
     /// The other dialect in which a row is several rows, and their number. A quote or a backslash that has no meaning in that
     /// dialect has joined them. Nil if there is none, for example if a value has line feeds.
     /// - Parameters:

@@ -18,9 +18,7 @@ package struct ProductStanding: Hashable, Sendable {
     package let accessEnds: Int64?
     /// The last statement about the renewal of the period that decides; nil if there is none.
     package let renewalInfo: JWSRenewalInfoDecodedPayload?
-}
 
-extension ProductStanding {
     /// When the customer bought the product first, in milliseconds since 1970-01-01T00:00:00Z; nil if no document states it.
     package var bought: Int64? { transaction.firstBought }
 

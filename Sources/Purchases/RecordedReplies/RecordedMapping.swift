@@ -29,9 +29,7 @@ public struct RecordedMapping: Sendable {
     package internal(set) var statements: [PurchaseStatement]
     /// Rows that are purchases from another store, unchanged; they are in none of the lists above.
     package let otherStoreRows: [JSONObject]
-}
 
-extension RecordedMapping {
     /// Whether the document states no purchase and no renewal, whether or not a store can file them.
     package var isWithoutPurchases: Bool { statements.isEmpty && renewalInfos.isEmpty }
 

@@ -116,9 +116,7 @@ public struct ForgedAppReceipt: ForgedDescription, Hashable {
 
     /// The content of the signed message: SET OF attributes.
     public var content: [UInt8] { order.set(of: attributes) }
-}
 
-extension ForgedAppReceipt {
     /// The date that sandbox receipts give for the purchase of every app (Reference.md V3.2).
     static let sandboxOriginalPurchase = ForgedInstant(2013, 8, 1, 7)
 

@@ -51,9 +51,7 @@ public enum TestKey: String, CaseIterable, Hashable, Sendable {
     case foreignSignedDataIntermediate
     /// A leaf under that intermediate. P-256.
     case foreignSignedDataLeaf
-}
 
-extension TestKey {
     /// The private key in PEM (RSA: PKCS#1; elliptic curves: PKCS#8).
     public var privateKeyPEM: String {
         let label = isRSA ? "RSA PRIVATE KEY" : "PRIVATE KEY"

@@ -30,9 +30,7 @@ public struct RefreshedPurchases: Sendable, Hashable {
         self.times = times
         self.unknown = unknown
     }
-}
 
-extension RefreshedPurchases {
     /// The limit of query rounds.
     private static let maximumRounds = 4
 

@@ -16,9 +16,7 @@ struct VerifyReceiptRequest {
         /// A value that is not a string. It is present, but cannot be a secret.
         case unreadable
     }
-}
 
-extension VerifyReceiptRequest {
     /// Reads a JSON body. It ignores the Content-Type (Reference.md V1.3) and unknown keys, and takes the last of repeated keys
     /// (C3).
     static func read(_ body: [UInt8]) -> Result<VerifyReceiptRequest, Refusal> {

@@ -180,9 +180,7 @@ struct ConfigurationValues {
             return nil
         }
     }
-}
 
-extension ConfigurationValues {
     /// A hint for a mistyped key.
     static func suggestion(for key: String) -> String {
         let last = key.split(separator: ".").last.map(String.init) ?? key

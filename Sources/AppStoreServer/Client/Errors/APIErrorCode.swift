@@ -92,10 +92,9 @@ extension APIErrorCode {
         .accountNotFoundRetryable, .appNotFoundRetryable, .originalTransactionIdNotFoundRetryable,
         .generalInternalRetryable,
     ]
-}
 
-// HTTP 400: the request is not valid.
-extension APIErrorCode {
+    // MARK: HTTP 400: the request is not valid
+
     /// `GeneralBadRequestError`: Apple cannot use the request and gives no reason. Correct the request.
     public static let generalBadRequest = Self(
         4000_000, "GeneralBadRequest", "Apple cannot use the request and gives no reason: correct the request.")
@@ -294,10 +293,9 @@ extension APIErrorCode {
     public static let badRequestAboveImageRequiresAnImage = Self(
         4000_224, "BadRequestAboveImageRequiresAnImage",
         "The message has text above an image, but no image: add an image or move the text.")
-}
 
-// HTTP 403: the request is valid but not allowed.
-extension APIErrorCode {
+    // MARK: HTTP 403: the request is valid but not allowed
+
     /// `SubscriptionExtensionIneligibleError`: The state of the subscription does not allow an extension. Skip it.
     public static let subscriptionExtensionIneligible = Self(
         4030_004, "SubscriptionExtensionIneligible",
@@ -329,10 +327,9 @@ extension APIErrorCode {
     public static let forbiddenNoPassingTest = Self(
         4030_026, "ForbiddenNoPassingTest",
         "The URL for real-time messages has passed no performance test: run one first.")
-}
 
-// HTTP 404: an object of the request does not exist.
-extension APIErrorCode {
+    // MARK: HTTP 404: an object of the request does not exist
+
     /// `AccountNotFoundError`: The customer's account does not exist. Do not query it again.
     public static let accountNotFound = Self(
         4040_001, "AccountNotFound", "The customer's account does not exist: do not query it again.")
@@ -391,10 +388,9 @@ extension APIErrorCode {
     /// `RealtimeUrlNotFoundError`: No URL for real-time messages is set. Set one first.
     public static let realtimeUrlNotFound = Self(
         4040_021, "RealtimeUrlNotFound", "No URL for real-time messages is set: set one first.")
-}
 
-// HTTP 409, 429 and 500.
-extension APIErrorCode {
+    // MARK: HTTP 409, 429 and 500
+
     /// `ImageAlreadyExistsError`: An image with this identifier exists. Use another identifier.
     public static let imageAlreadyExists = Self(
         4090_000, "ImageAlreadyExists", "An image with this identifier exists: use another identifier.")
