@@ -18,9 +18,7 @@ package struct RecordedPair: Sendable {
         self.recordedAt = recordedAt
         self.place = place
     }
-}
 
-extension RecordedPair {
     /// Reads `{"request": {…}, "response": {…}}`, and `{"receipt-data": …, "response": {…}}`. Request and reply may also
     /// be strings that contain JSON. `reply` is a synonym of `response`. `request_date_ms` is the date of the request.
     ///

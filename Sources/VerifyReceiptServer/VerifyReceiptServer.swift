@@ -315,9 +315,7 @@ public final class VerifyReceiptServer: Service {
 
     /// The text of `/metrics`, for a program that serves it elsewhere.
     public var metricsText: String { state.metrics.registry.text() }
-}
 
-extension VerifyReceiptServer {
     /// Applies a new configuration: apps, secrets, keys of the App Store Server API, catalogs, trust, replies, notifications and
     /// TLS certificates. Connections stay open, and requests in flight finish with the old configuration. If the new configuration is invalid, the old one
     /// stays in use.

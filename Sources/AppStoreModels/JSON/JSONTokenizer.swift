@@ -4,11 +4,6 @@ package struct JSONStringToken: Sendable, Equatable {
     package let content: Range<Int>
     /// Whether the content contains a backslash, so the string must be unescaped.
     package let hasEscapes: Bool
-
-    package init(content: Range<Int>, hasEscapes: Bool) {
-        self.content = content
-        self.hasEscapes = hasEscapes
-    }
 }
 
 enum JSONToken {

@@ -72,9 +72,7 @@
         func error(_ code: SignedDataError.Code, _ detail: String = "") -> SignedDataError {
             SignedDataError(code, at: location, detail)
         }
-    }
 
-    extension SignedDataCertificate {
         /// Checks the rules for the leaf: marker 6.11.1, not an authority, a key for signatures.
         func checkAsLeaf() throws {
             try checkAsSigner()

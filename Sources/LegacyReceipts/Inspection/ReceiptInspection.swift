@@ -83,11 +83,6 @@ private struct Inspector {
     var certificates: [X509Certificate] = []
     var outcomes: [ReceiptInspection.Check.Name: ReceiptInspection.Check.Outcome] = [:]
 
-    init(verifier: ReceiptVerifier, container: ReceiptContainer) {
-        self.verifier = verifier
-        self.container = container
-    }
-
     func inspection(verdict: Result<SignatureEvidence, ReceiptError>) -> ReceiptInspection {
         ReceiptInspection(
             form: container.form, byteCount: container.bytes.count, receipt: receipt.map { Unverified(payload: $0) },

@@ -24,9 +24,7 @@ public struct AsOf: Hashable, Sendable {
         self.date = date
         self.kind = kind
     }
-}
 
-extension AsOf {
     init?(_ receipt: AppReceipt) {
         guard let date = receipt.receiptCreationDate else { return nil }
         self.init(date: date, kind: .signed)

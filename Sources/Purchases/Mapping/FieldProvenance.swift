@@ -109,9 +109,7 @@ public struct FieldProvenance<Field: PayloadField>: Sendable {
         }
         writer.endObject()
     }
-}
 
-extension FieldProvenance {
     /// Gives every field that is present in the payload the same provenance.
     init(_ provenance: Provenance, ofFieldsIn payload: inout some Payload<Field>) {
         self.init(reservingCapacity: 24)

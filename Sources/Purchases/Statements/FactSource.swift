@@ -28,9 +28,7 @@ public enum FactSource: String, Codable, Hashable, Sendable, CaseIterable {
         case .recordedReply, .notificationV1, .recordedStoreKit2, .recordedNotificationV1: .recorded
         }
     }
-}
 
-extension FactSource {
     /// The number that engines store for the source. Never change one: existing stores contain it.
     package var code: Int64 {
         switch self {
