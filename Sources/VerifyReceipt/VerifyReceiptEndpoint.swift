@@ -53,14 +53,11 @@ public final class VerifyReceiptEndpoint: Sendable {
         let exchange = Exchange(environment: environment, now: now)
         do {
             return try await answer(body, exchange)
-        } catch let refusal as Refusal {
-            return StatusReply.reply(refusal, at: exchange.environment, facts: exchange.facts)
         } catch {
             // An unexpected error is an internal failure, not an invalid receipt.
+            let failure = Refusal(.storedDataUnreadable, "Unexpected failure: \(type(of: error)).")
             return StatusReply.reply(
-                Refusal(.storedDataUnreadable, "Unexpected failure: \(type(of: error))."),
-                at: exchange.environment,
-                facts: exchange.facts)
+                error as? Refusal ?? failure, at: exchange.environment, facts: exchange.facts)
         }
     }
 

@@ -75,10 +75,9 @@ actor SandboxService {
             }
             await deliver()
             return try outcome.answer(state)
-        } catch let error as SandboxError {
-            return error.response
         } catch {
-            return SandboxError(.notPossible, "the sandbox failed: \(type(of: error))").response
+            let failure = SandboxError(.notPossible, "the sandbox failed: \(type(of: error))")
+            return (error as? SandboxError ?? failure).response
         }
     }
 

@@ -136,10 +136,9 @@ package struct SignedDataInspection: Sendable {
                 case nil:
                     throw inspector.firstError ?? SignedDataError(.malformedPayload, at: .payload, Inspector.otherKind)
                 }
-            } catch let error as SignedDataError {
-                return .failure(error)
             } catch {
-                return .failure(SignedDataError(.malformedPayload, at: .payload, "\(error)"))
+                let failure = SignedDataError(.malformedPayload, at: .payload, "\(error)")
+                return .failure(error as? SignedDataError ?? failure)
             }
         }
     }

@@ -319,10 +319,8 @@ package struct ConsumptionAnswers: Sendable {
             // A task of its own, because a cancelled one cannot use the store.
             _ = try await Task { try await store.closeConsumptionTasks(uuids, as: .answered) }.value
             return sent(nil)
-        } catch let error as TransactionStoreError {
-            return sent(error)
         } catch {
-            return sent(TransactionStoreError(.unavailable, "\(error)"))
+            return sent(error as? TransactionStoreError ?? TransactionStoreError(.unavailable, "\(error)"))
         }
     }
 

@@ -49,11 +49,7 @@ enum TransactionReceiptDecoder {
 
     private static func signature(_ text: String?) -> Result<TransactionReceiptSignature, ReceiptError> {
         guard let text else { return .failure(ReceiptError(.missingKey, at: .key("signature"))) }
-        do throws(ReceiptError) {
-            return .success(try signature(blob: try base64(text, key: "signature")))
-        } catch {
-            return .failure(error)
-        }
+        return Result { () throws(ReceiptError) in try signature(blob: try base64(text, key: "signature")) }
     }
 
     /// Reads the version byte, signature, four bytes of length, and leaf certificate.

@@ -64,12 +64,10 @@ extension ReceiptVerifier {
     private func verdict(
         _ container: ReceiptContainer, _ device: DeviceIdentifier?
     ) -> Result<SignatureEvidence, ReceiptError> {
-        do throws(ReceiptError) {
+        Result { () throws(ReceiptError) in
             let verified = try verify(container)
             if let device, case .app(let receipt) = verified.payload { try receipt.checkDevice(device) }
-            return .success(verified.evidence)
-        } catch {
-            return .failure(error)
+            return verified.evidence
         }
     }
 }

@@ -62,10 +62,8 @@ struct BatchPipeline<Batch: Sendable> {
                 }
                 if let failure { throw failure }
             }
-        } catch let error as MigrationError {
-            throw error
         } catch {
-            throw MigrationError(.input, path: "", "The migration was stopped: \(error).")
+            throw error as? MigrationError ?? MigrationError(.input, path: "", "The migration was stopped: \(error).")
         }
     }
 }

@@ -10,12 +10,8 @@ struct RequestMembers {
     ///   - names: the members. Others are skipped, and may be of any size.
     init(_ text: ArraySlice<UInt8>, _ names: [StaticString]) throws(JSONReadingError) {
         self.text = text
-        let outcome = text.withUnsafeBufferPointer { bytes -> Result<[String: JSONMember], JSONReadingError> in
-            do throws(JSONReadingError) {
-                return .success(try Self.scan(bytes, names))
-            } catch {
-                return .failure(error)
-            }
+        let outcome = text.withUnsafeBufferPointer { bytes in
+            Result { () throws(JSONReadingError) in try Self.scan(bytes, names) }
         }
         members = try outcome.get()
     }
