@@ -182,11 +182,7 @@ public struct ReceiptVerifier: Sendable {
 
 extension SignedDataMessage {
     func parsedCertificates() throws(ReceiptError) -> [X509Certificate] {
-        var parsed: [X509Certificate] = []
-        for (index, range) in certificates.enumerated() {
-            parsed.append(try X509Certificate.parse(bytes[range], index: index))
-        }
-        return parsed
+        try X509Certificate.parse(certificates.map { bytes[$0] })
     }
 }
 

@@ -45,16 +45,8 @@ struct ChainValidator: Sendable {
     /// - Throws: ``ReceiptError`` `malformedCertificate` if a certificate of the policy cannot be read.
     init(policy: TrustPolicy) throws(ReceiptError) {
         self.policy = policy
-        var roots: [X509Certificate] = []
-        for (index, der) in policy.additionalRoots.enumerated() {
-            roots.append(try X509Certificate.parse(der[...], index: index))
-        }
-        var intermediates: [X509Certificate] = []
-        for (index, der) in policy.additionalIntermediates.enumerated() {
-            intermediates.append(try X509Certificate.parse(der[...], index: index))
-        }
-        additionalRoots = roots
-        additionalIntermediates = intermediates
+        additionalRoots = try X509Certificate.parse(policy.additionalRoots.map { $0[...] })
+        additionalIntermediates = try X509Certificate.parse(policy.additionalIntermediates.map { $0[...] })
     }
 
     // MARK: App receipts

@@ -103,6 +103,13 @@ extension X509Certificate {
         }
     }
 
+    /// Reads certificates, and numbers them in this order.
+    static func parse(_ certificates: [ArraySlice<UInt8>]) throws(ReceiptError) -> [X509Certificate] {
+        var parsed: [X509Certificate] = []
+        for (index, der) in certificates.enumerated() { parsed.append(try parse(der, index: index)) }
+        return parsed
+    }
+
     private static func read(_ bytes: [UInt8], _ index: Int) throws(ReceiptError) -> X509Certificate {
         let span = bytes.span
         var top = BERReader(0..<bytes.count, depth: DecodingLimits.defaultMaximumDepth)
