@@ -10,12 +10,18 @@ extension SharedSession {
         """
 
     func addTransactions(of purchases: [SQLPurchase], to assemblers: inout [Int: CustomerAssembler]) throws {
-        let find = try SQLStatement(db, Self.findTransactions)
+        try forEachRow(Self.findTransactions, of: purchases) { place, row in
+            try assemblers[place, default: CustomerAssembler(scope: .placeholder)]
+                .addTransaction(row.head(0), payload: row.bytes(3), legacy: row.bytes(4))
+        }
+    }
+
+    /// Calls `body` for each row of each purchase, with the place of the purchase.
+    /// - Parameter sql: has the app and environment and the original transaction id as its parameters.
+    private func forEachRow(_ sql: String, of purchases: [SQLPurchase], do body: (Int, SQLRow) throws -> Void) throws {
+        let find = try SQLStatement(db, sql)
         for (place, purchase) in purchases.enumerated() {
-            try find.forEachRow(purchase.scopeId, purchase.original) {
-                try assemblers[place, default: CustomerAssembler(scope: .placeholder)]
-                    .addTransaction($0.head(0), payload: $0.bytes(3), legacy: $0.bytes(4))
-            }
+            try find.forEachRow(purchase.scopeId, purchase.original) { try body(place, $0) }
         }
     }
 
@@ -25,12 +31,9 @@ extension SharedSession {
         """
 
     func addRenewalInfos(of purchases: [SQLPurchase], to assemblers: inout [Int: CustomerAssembler]) throws {
-        let find = try SQLStatement(db, Self.findRenewalInfos)
-        for (place, purchase) in purchases.enumerated() {
-            try find.forEachRow(purchase.scopeId, purchase.original) {
-                try assemblers[place, default: CustomerAssembler(scope: .placeholder)]
-                    .addRenewalInfo($0.head(0), payload: $0.bytes(3))
-            }
+        try forEachRow(Self.findRenewalInfos, of: purchases) { place, row in
+            try assemblers[place, default: CustomerAssembler(scope: .placeholder)]
+                .addRenewalInfo(row.head(0), payload: row.bytes(3))
         }
     }
 
@@ -145,13 +148,10 @@ extension SharedSession {
         """
 
     func events(of purchases: [SQLPurchase]) throws -> [Int: [String: [LedgerEntry.Event]]] {
-        let find = try SQLStatement(db, Self.findEvents)
         var events: [Int: [String: [LedgerEntry.Event]]] = [:]
-        for (place, purchase) in purchases.enumerated() {
-            try find.forEachRow(purchase.scopeId, purchase.original) { row in
-                guard let event = LedgerEntry.Event(rawValue: row.integer(1)) else { return }
-                events[place, default: [:]][row.text(0), default: []].append(event)
-            }
+        try forEachRow(Self.findEvents, of: purchases) { place, row in
+            guard let event = LedgerEntry.Event(rawValue: row.integer(1)) else { return }
+            events[place, default: [:]][row.text(0), default: []].append(event)
         }
         return events
     }
@@ -231,13 +231,10 @@ extension SharedSession {
     }
 
     func bases(of purchases: [SQLPurchase]) throws -> [Int: [String: Int64]] {
-        let find = try SQLStatement(
-            db, "SELECT transaction_id, basis FROM term_bases WHERE scope_id = ?1 AND original_transaction_id = ?2")
         var bases: [Int: [String: Int64]] = [:]
-        for (place, purchase) in purchases.enumerated() {
-            try find.forEachRow(purchase.scopeId, purchase.original) {
-                bases[place, default: [:]][$0.text(0)] = $0.integer(1)
-            }
+        let sql = "SELECT transaction_id, basis FROM term_bases WHERE scope_id = ?1 AND original_transaction_id = ?2"
+        try forEachRow(sql, of: purchases) { place, row in
+            bases[place, default: [:]][row.text(0)] = row.integer(1)
         }
         return bases
     }
