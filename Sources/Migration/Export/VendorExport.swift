@@ -195,24 +195,17 @@ public struct VendorExportSummary: Hashable, Sendable {
 
     /// Adds the counts of other customers.
     mutating func add(_ other: Self) {
-        rows += other.rows
-        rowsWithoutPrice += other.rowsWithoutPrice
-        withoutUser += other.withoutUser
-        withSeveralUsers += other.withSeveralUsers
-        withoutReceipt += other.withoutReceipt
-        notRepresentable += other.notRepresentable
-        otherEnvironments += other.otherEnvironments
+        for (_, count) in Self.members { self[keyPath: count] += other[keyPath: count] }
     }
 
     /// The numbers by name.
-    public var counts: [(name: String, count: Int)] {
-        [
-            ("rows", rows), ("rowsWithoutPrice", rowsWithoutPrice), ("withoutUser", withoutUser),
-            ("withSeveralUsers", withSeveralUsers),
-            ("withoutReceipt", withoutReceipt), ("notRepresentable", notRepresentable),
-            ("otherEnvironments", otherEnvironments),
-        ]
-    }
+    public var counts: [(name: String, count: Int)] { Self.members.map { ($0.name, self[keyPath: $0.count]) } }
+
+    private static let members: [(name: String, count: any WritableKeyPath<Self, Int> & Sendable)] = [
+        ("rows", \.rows), ("rowsWithoutPrice", \.rowsWithoutPrice), ("withoutUser", \.withoutUser),
+        ("withSeveralUsers", \.withSeveralUsers), ("withoutReceipt", \.withoutReceipt),
+        ("notRepresentable", \.notRepresentable), ("otherEnvironments", \.otherEnvironments),
+    ]
 
     /// The numbers as a JSON object, with a line feed.
     public var json: [UInt8] {

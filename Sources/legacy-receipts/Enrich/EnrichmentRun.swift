@@ -278,16 +278,9 @@ private final class EnrichmentProgress {
 
 extension CustomerEnrichment.Counts {
     fileprivate static func + (left: Self, right: Self) -> Self {
-        var sum = left
-        sum.seen += right.seen
-        sum.asked += right.asked
-        sum.completed += right.completed
-        sum.known += right.known
-        sum.unknown += right.unknown
-        sum.remembered += right.remembered
-        sum.failed += right.failed
-        sum.changedFacts += right.changedFacts
-        sum.erasedFacts += right.erasedFacts
-        return sum
+        let counts: [WritableKeyPath<Self, Int>] = [
+            \.seen, \.asked, \.completed, \.known, \.unknown, \.remembered, \.failed, \.changedFacts, \.erasedFacts,
+        ]
+        return counts.reduce(into: left) { $0[keyPath: $1] += right[keyPath: $1] }
     }
 }
