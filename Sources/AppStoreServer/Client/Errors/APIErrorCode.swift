@@ -45,7 +45,7 @@ public struct APIErrorCode: OpenEnum {
     public var name: String? { meaning?.name }
 
     /// Whether Apple named the error "Retryable": the same request may succeed if sent again.
-    public var isRetryable: Bool { Self.retryable.contains(self) }
+    public var isRetryable: Bool { name?.hasSuffix("Retryable") == true }
 
     /// Whether the App Store does not accept the app or its key, so that a request about any other customer would fail too.
     ///
@@ -88,11 +88,6 @@ public struct APIErrorCode: OpenEnum {
 }
 
 extension APIErrorCode {
-    private static let retryable: Set<Self> = [
-        .accountNotFoundRetryable, .appNotFoundRetryable, .originalTransactionIdNotFoundRetryable,
-        .generalInternalRetryable,
-    ]
-
     // MARK: HTTP 400: the request is not valid
 
     /// `GeneralBadRequestError`: Apple cannot use the request and gives no reason. Correct the request.
