@@ -20,7 +20,8 @@ extension StoreConformance {
         Samples.set(notification: Samples.notification(uuid, "NEW", body: body))
     }
 
-    private static func step(_ original: String, _ number: UInt8) -> MigrationStep {
+    /// A user and a verified receipt of a customer.
+    static func userAndReceipt(_ original: String, _ number: UInt8) -> MigrationStep {
         MigrationStep(
             users: [
                 UserClaim(scope: Samples.scope, identity: Samples.original(original), userId: "user", carried: "{}")
@@ -37,7 +38,7 @@ extension StoreConformance {
             for scope in [Samples.scope, Samples.sandbox] { _ = try await store.apply(everything(in: scope)) }
             try await store.add(Samples.fact("10"), receipt: Samples.receipt("other", at: 1))
             for (original, number) in [("1", UInt8(1)), ("10", 10)] {
-                _ = try await store.apply(step(original, number))
+                _ = try await store.apply(userAndReceipt(original, number))
             }
             let before = try await store.counts()
             let erased = try await store.erase("2")
@@ -80,7 +81,7 @@ extension StoreConformance {
                 Samples.set(
                     Samples.fact("11", original: "1", source: .notificationV2), app: Samples.app("2.0"),
                     receipt: Samples.receipt("blob", form: .transaction), unclaimedSeatIds: ["seat"]))
-            _ = try await store.apply(step("1", 1))
+            _ = try await store.apply(userAndReceipt("1", 1))
             _ = try await store.apply(MigrationStep(quarantined: [record]))
             try await store.remember(
                 ["1", "11", "12"].map {

@@ -174,19 +174,10 @@ extension StoreConformance {
             try await expect(LedgerAudit.check(store).map(\.event), equals: [.purchased, .billingRecovered])
         },
         StoreRule(opened: "a migration's users and verified receipts of an erased customer are not stored") { store in
-            func step(_ id: String, _ number: UInt8) -> MigrationStep {
-                MigrationStep(
-                    users: [UserClaim(scope: Samples.scope, identity: Samples.original(id), userId: "user")],
-                    receipts: [
-                        VerifiedReceipt(
-                            key: [UInt8](repeating: number, count: 32), scope: Samples.scope, form: .app,
-                            identities: [Samples.original(id)])
-                    ])
-            }
             _ = try await erase(Samples.original("1"), from: store)
             for (id, number) in [("1", UInt8(1)), ("2", 2)] {
                 let isErased = id == "1"
-                try await expect(store.apply(step(id, number)).erased, equals: isErased ? 1 : 0)
+                try await expect(store.apply(userAndReceipt(id, number)).erased, equals: isErased ? 1 : 0)
                 try await expect(
                     store.users(of: [Samples.original(id)], in: Samples.scope).count, equals: isErased ? 0 : 1)
                 let key = [UInt8](repeating: number, count: 32)
