@@ -234,4 +234,23 @@ import Testing
         writer.integer(2)
         #expect(writer.bytes == Array("2".utf8))
     }
+
+    @Test("Indented JSON keeps the order of members, repeated names and the digits of numbers")
+    func indented() throws {
+        let value = try JSONValue.parse(Array(#"{"b":[1,{"price":0.10}],"a":{},"a":"x\ny","c":[]}"#.utf8))
+        #expect(
+            value.indented == """
+                {
+                  "b": [
+                    1,
+                    {
+                      "price": 0.10
+                    }
+                  ],
+                  "a": {},
+                  "a": "x\\ny",
+                  "c": []
+                }
+                """)
+    }
 }

@@ -458,6 +458,35 @@ extension JSONWriter {
 }
 
 extension JSONValue {
+    /// The value as JSON for people: members in their order, each on a line, indented by two spaces per level.
+    package var indented: String {
+        var text = ""
+        writeIndented(to: &text, lineBreak: "\n")
+        return text
+    }
+
+    /// The recursion is as deep as the value, as in ``JSONWriter/value(_:)``.
+    private func writeIndented(to text: inout String, lineBreak: String) {
+        func list(_ brackets: (String, String), _ count: Int, _ element: (Int, inout String) -> Void) {
+            text += brackets.0
+            for index in 0..<count {
+                text += (index == 0 ? "" : ",") + lineBreak + "  "
+                element(index, &text)
+            }
+            text += (count == 0 ? "" : lineBreak) + brackets.1
+        }
+        switch self {
+        case .array(let values):
+            list(("[", "]"), values.count) { values[$0].writeIndented(to: &$1, lineBreak: lineBreak + "  ") }
+        case .object(let object):
+            list(("{", "}"), object.members.count) { index, text in
+                text += JSONWriter.quoted(object.members[index].key) + ": "
+                object.members[index].value.writeIndented(to: &text, lineBreak: lineBreak + "  ")
+            }
+        default: text += String(decoding: json, as: UTF8.self)
+        }
+    }
+
     /// The value as JSON, as ``JSONWriter/value(_:)`` writes it.
     package var json: [UInt8] {
         var writer = JSONWriter()

@@ -1,4 +1,4 @@
-internal import AppStoreModels
+package import AppStoreModels
 
 /// A JSON value whose members keep their order, so that the output is always the same.
 public indirect enum ForgedJSON: Sendable {
@@ -15,12 +15,7 @@ public indirect enum ForgedJSON: Sendable {
     }
 
     /// Indented by two spaces per level, with a line break at the end (RFC 8259).
-    public var text: String {
-        var text = ""
-        write(to: &text, indent: "")
-        text.append("\n")
-        return text
-    }
+    public var text: String { value.indented + "\n" }
 
     /// A member of an object, by name.
     public subscript(name: String) -> ForgedJSON? {
@@ -29,36 +24,15 @@ public indirect enum ForgedJSON: Sendable {
     }
 
     // Only the forge creates these values, and none is deeper than a receipt's three levels.
-    private func write(to text: inout String, indent: String) {
+    package var value: JSONValue {
         switch self {
         case .object(let members):
-            Self.write(to: &text, indent: indent, "{", "}", members) { member, inner, text in
-                text.append("\(JSONWriter.quoted(member.0)): ")
-                member.1.write(to: &text, indent: inner)
-            }
-        case .array(let values):
-            Self.write(to: &text, indent: indent, "[", "]", values) { value, inner, text in
-                value.write(to: &text, indent: inner)
-            }
-        case .string(let string): text.append(JSONWriter.quoted(string))
-        case .integer(let number): text.append(String(number))
-        case .boolean(let flag): text.append(flag ? "true" : "false")
-        case .null: text.append("null")
+            .object(JSONObject(members: members.map { JSONObject.Member(key: $0.0, value: $0.1.value) }))
+        case .array(let values): .array(values.map(\.value))
+        case .string(let string): .string(string)
+        case .integer(let number): .integer(number)
+        case .boolean(let flag): .bool(flag)
+        case .null: .null
         }
-    }
-
-    private static func write<Element>(
-        to text: inout String, indent: String, _ open: Character, _ close: Character, _ elements: [Element],
-        element: (Element, String, inout String) -> Void
-    ) {
-        text.append(open)
-        let inner = indent + "  "
-        for (index, value) in elements.enumerated() {
-            text.append(index == 0 ? "\n" : ",\n")
-            text.append(inner)
-            element(value, inner, &text)
-        }
-        if !elements.isEmpty { text.append("\n" + indent) }
-        text.append(close)
     }
 }

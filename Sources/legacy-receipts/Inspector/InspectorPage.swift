@@ -108,7 +108,7 @@ struct InspectorPage {
             if ["documents", "nested", "receipts"].contains(member.key) {
                 for document in inner { add(inspection: document, "Inside", &rest) }
             } else if member.value.array != nil || member.value.object != nil {
-                add(folded: member.key, json: Self.pretty(member.value.json))
+                add(folded: member.key, json: member.value.indented)
             }
         }
     }
@@ -135,11 +135,7 @@ struct InspectorPage {
 
     /// With line breaks, for people.
     static func pretty(_ json: [UInt8]) -> String {
-        let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let object = try? JSONSerialization.jsonObject(with: Data(json), options: .fragmentsAllowed),
-            let data = try? JSONSerialization.data(withJSONObject: object, options: options)
-        else { return String(decoding: json, as: UTF8.self) }
-        return String(decoding: data, as: UTF8.self)
+        (try? JSONValue.parse(json))?.indented ?? String(decoding: json, as: UTF8.self)
     }
 
     // MARK: Customers
