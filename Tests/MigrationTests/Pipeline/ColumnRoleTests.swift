@@ -196,6 +196,25 @@ struct ColumnRoleTests {
         #expect(row?["bundleId"]?.string == Self.appId && row?["environment"]?.string == "Sandbox")
     }
 
+    @Test("A document that a retry migrates in part keeps its path in the quarantine")
+    func pathOfDocumentMigratedInPart() async throws {
+        let receipt = try Self.forged("5300090000001", created: ForgedInstant(2023, 9, 1))
+        let record = """
+            {"receipt":"\(receipt)","reply":{"status":0,"environment":"Sandbox","receipt":{"bundle_id":"\(Self.appId)",\
+            "in_app":[\(Self.row("530001")),\(Self.row("5.3E14"))]}}}
+            """
+        var options = MigrationOptions(trust: try Self.trusting())
+        let all = StoreMigration(options: StoreMigration.Options(migration: options, date: Self.date))
+        options.environments = [.production]
+        let restricted = StoreMigration(options: StoreMigration.Options(migration: options, date: Self.date))
+        let (_, expected) = try await Self.migrated(record, all)
+        let (summary, files) = try await Self.migrated(record, restricted, retry: all)
+        #expect(summary.records.documentsQuarantinedByReason == ["notFiled": 1])
+        let lines = try StoreMigrationTests.rows(files, "quarantine")
+        #expect(lines.map { $0["path"]?.string } == ["reply"])
+        #expect(try lines == StoreMigrationTests.rows(expected, "quarantine"))
+    }
+
     @Test(
         "A filter does not move a row from the newest receipt to another: it keeps out the row with the receipt",
         arguments: [true, false])
