@@ -117,10 +117,11 @@ struct FormatDetector {
     // MARK: A wrong column
 
     /// The names of the members of the first object, if none of the first records has a receipt in the named columns:
-    /// then the columns are wrong for all of them. One record alone may be damaged or incomplete. A small array is one
-    /// record and is read by content.
+    /// then the columns are wrong for all of them. One record alone may be damaged or incomplete. A small array of objects
+    /// without the columns is one record, and rows in it are read. Only other documents in it show that a name is wrong.
     private func namesWithout(_ columns: [String], _ framing: InputFraming) -> [String]? {
         var names: [String]?
+        var isDocumentElsewhere = false
         for record in firstRecords(framing) {
             let text = Array(head[record])[...]
             guard text.first == UInt8(ascii: "{"), QuarantineLine(text) == nil else { return nil }
@@ -129,6 +130,7 @@ struct FormatDetector {
             let recognition = RecordReader(receiptColumns: columns).read(text: text, depth: 0)
             if case .unrecognized(let problem) = recognition.payload, problem.code == .missingColumn {
                 names = names ?? members.map(\.key)
+                isDocumentElsewhere = isDocumentElsewhere || Self.hasDocument(text)
             } else if columns.contains(where: { column in
                 // In the JSON of a database with types, the columns are not the members of the text.
                 members.contains { $0.key == column }
@@ -138,7 +140,14 @@ struct FormatDetector {
             }
             // A record that is a reply is read without a column, and says nothing about the others.
         }
+        if case .file = framing, !isDocumentElsewhere { return nil }
         return names
+    }
+
+    /// Whether an object has a document in any of its members. A row is no document here.
+    static func hasDocument(_ object: ArraySlice<UInt8>) -> Bool {
+        let recognition = RecordReader().read(text: object, depth: 0)
+        return recognition.isRecognized && recognition.isUnmistakable && !recognition.isWeak && !recognition.isRow
     }
 
     /// The name of a member that differs from `column` by a typing error, if none of the first records has `column`. A record
@@ -167,13 +176,14 @@ struct FormatDetector {
         return names.first { !named.contains($0) && SimilarNames.differByTyping(column, $0) }
     }
 
-    /// The complete records at the beginning that can be JSON objects. Empty for tables and for a single record.
+    /// The complete records at the beginning that can be JSON objects, and the elements of an array that is a single record.
+    /// Empty for tables and for any other single record.
     private func firstRecords(_ framing: InputFraming) -> [Range<Int>] {
         var records: [Range<Int>] = []
         var start = 0
         switch framing {
         // The columns can be in any of several tables.
-        case .file, .table, .jsonTables, .dump: return []
+        case .table, .jsonTables, .dump: return []
         case .lines:
             while start < head.count, records.count < InputLimits.detectionRows {
                 let newline = head.position(of: 0x0A, from: start)
@@ -183,8 +193,11 @@ struct FormatDetector {
                 if !text.isEmpty { records.append((start + text.lowerBound)..<(start + text.upperBound)) }
                 start = end + 1
             }
-        case .jsonElements, .jsonSequence, .jsonList:
+        case .file, .jsonElements, .jsonSequence, .jsonList:
             switch framing {
+            case .file:
+                guard let array = head.firstNonWhiteSpace(), head[array] == UInt8(ascii: "[") else { return [] }
+                start = array + 1
             case .jsonElements: start = (head.firstNonWhiteSpace() ?? 0) + 1
             case .jsonList(let list): start = list.headerLength
             default: break
@@ -275,6 +288,11 @@ struct FormatDetector {
             let reader = options.reader
             let payload = reader.read(text: Array(head[elementStart..<elementEnd])[...], depth: 0).payload
             switch payload {
+            // An object with a named column is a record, also if nothing in the column can be read.
+            case .unrecognized(let problem)
+            where head[elementStart] == UInt8(ascii: "{") && !options.receiptColumns.isEmpty
+                && problem.code != .missingColumn:
+                return .jsonElements
             case .unrecognized: break
             // Rows belong together, if the array fits.
             case .transactions: return undivided

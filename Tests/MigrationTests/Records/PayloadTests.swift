@@ -678,6 +678,22 @@ struct PayloadTests {
         #expect(named.errors.isEmpty && named.kinds == ["missingColumn", "receipt"])
     }
 
+    @Test("a named column that no object of a small array has stops at once, if the objects have documents elsewhere")
+    func columnOfNoElement() {
+        let object = "{\"user\":1,\"data\":\"\(Made.receipt())\"}"
+        let options = InputOptions(receiptColumns: ["receipt"])
+        for text in ["[\(object)]", "[\n{\"user\":2},\n\(object)\n]\n"] {
+            let reading = Reading(text, options: options)
+            #expect(reading.records.isEmpty && reading.errors.map(\.code) == [.columnNotFound], "\(text.prefix(20))")
+        }
+        // Another file of a folder, and rows, are one record each.
+        #expect(Reading("[{\"user\":1},{\"user\":2}]", options: options).kinds == ["unknownForm"])
+        #expect(Reading("[\(Made.row),\(Made.row)]", options: options).kinds == ["transactions"])
+        // A column without a receipt is there, and the other one is not read.
+        let empty = "{\"receipt\":null,\"data\":\"\(Made.receipt())\"}"
+        #expect(Reading("[\(empty),\(empty)]", options: options).kinds == ["empty", "empty"])
+    }
+
     @Test("with an option, a named column that first appears after the first records is read")
     func columnOfLaterObjects() {
         let text =
