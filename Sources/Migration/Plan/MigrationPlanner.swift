@@ -47,7 +47,10 @@ public struct MigrationPlanner: Sendable {
         plan.limit = options.maximumRecords
         for (input, source) in zip(inputs, sources) {
             let rest = options.maximumRecords.map { max(0, $0 - work.summary.recordsRead) } ?? Int.max
-            plan.sources.append(try read(input, source.arguments, maximum: min(sample, rest), into: &work))
+            plan.sources.append(
+                try read(
+                    input, source.arguments, isOneOfSeveral: sources.count > 1, maximum: min(sample, rest), into: &work)
+            )
         }
         if work.summary.recordsRead == 0, let error = work.columnNotFound {
             throw MigrationError(.input, path: error.input, error.message)
@@ -77,7 +80,7 @@ public struct MigrationPlanner: Sendable {
     }
 
     private func read(
-        _ input: String, _ arguments: [InputArgument], maximum: Int, into work: inout Work
+        _ input: String, _ arguments: [InputArgument], isOneOfSeveral: Bool, maximum: Int, into work: inout Work
     ) throws(MigrationError) -> MigrationPlan.Source {
         var options = options.input
         // One more record shows whether the sample is all.
@@ -86,7 +89,7 @@ public struct MigrationPlanner: Sendable {
             options.otherColumns += [user].compactMap(\.self) + carried.sorted()
         }
         let source = RecordSource(arguments, options: options)
-        source.isOneOfSeveral = true
+        source.isOneOfSeveral = isOneOfSeveral
         var counts = MigrationSummary()
         var used = UsedColumns()
         var read = 0

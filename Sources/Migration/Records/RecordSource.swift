@@ -60,6 +60,7 @@ package final class RecordSource {
     private var folder: FolderWalk?
     private var current: OpenInput?
     private var pendingError: InputError?
+    private var areFirstFilesChecked = false
     /// The first dump or export in which no table has the column of the receipts. In a folder with a file for each table, it can be
     /// in another one.
     private(set) var columnNotFound: InputError?
@@ -169,6 +170,7 @@ package final class RecordSource {
         while true {
             switch folder?.next() {
             case .file(let path)?:
+                try checkFirstFiles(from: path)
                 do throws(InputError) {
                     return .input(try open(path))
                 } catch {
@@ -189,7 +191,10 @@ package final class RecordSource {
             case .query(let query): return .input(try open(query))
             case .path(let path):
                 do throws(InputError) {
-                    guard try SystemCalls.status(path).kind == .folder else { return .input(try open(path)) }
+                    guard try SystemCalls.status(path).kind == .folder else {
+                        try checkFirstFiles(from: path)
+                        return .input(try open(path))
+                    }
                     folder = try FolderWalk(root: path)
                 } catch {
                     // It is one of several inputs, or has disappeared since the migration began.
@@ -198,6 +203,50 @@ package final class RecordSource {
                 }
             }
         }
+    }
+
+    /// Stops if the first files are JSON objects, one in each file, and none has a column that the caller names for receipts.
+    /// As in NDJSON, one object alone may be incomplete. Objects without any document prove nothing.
+    /// - Parameter first: the first file. The others are those that will be read after it.
+    private func checkFirstFiles(from first: String) throws(InputError) {
+        guard !areFirstFilesChecked else { return }
+        areFirstFilesChecked = true
+        guard !options.receiptColumns.isEmpty, !options.columnsAppearLater else { return }
+        var (walk, argument) = (folder, nextArgument)
+        var (path, count) = (Optional(first), 0)
+        var names: [String]?
+        var isDocumentElsewhere = false
+        while let file = path, count < InputLimits.detectionRows {
+            guard let object = ObjectWithoutColumns(file, options) else { return }
+            count += 1
+            names = names ?? object.names
+            isDocumentElsewhere = isDocumentElsewhere || object.hasDocument
+            switch walk?.next() {
+            case .file(let next)?: path = next
+            case .unreadable?: return
+            case nil:
+                walk = nil
+                path = nil
+                guard argument < arguments.count else { continue }
+                // A later folder is not listed in advance.
+                guard let next = arguments[argument].path, (try? SystemCalls.status(next))?.kind == .file else {
+                    return
+                }
+                path = next
+                argument += 1
+            }
+        }
+        // Another source may have the column.
+        guard let names, count > 1, isDocumentElsewhere, !isOneOfSeveral || count == InputLimits.detectionRows else {
+            return
+        }
+        let missing = options.receiptColumns.joined(separator: " and no member ")
+        throw InputError(
+            code: .columnNotFound, input: first,
+            message: """
+                None of the first \(count) files has a member \(missing). The members of \(first) are: \
+                \(TableDetector.list(names)). If the member first appears in a later file, add --columns-appear-later.
+                """)
     }
 
     private func open(_ path: String) throws(InputError) -> OpenInput {

@@ -51,6 +51,32 @@ struct FolderTests {
             reading.records.map { String($0.place.input.dropFirst(folder.path.count + 1)) } == ["a/one.b64", "file"])
     }
 
+    @Test("a named column that no object has stops at once, with an object in each file")
+    func columnOfNoFile() throws {
+        let folder = try TemporaryFolder()
+        let with = { (name: String, seed: Int) in "{\n\"user\":1,\n\"\(name)\":\"\(Made.receipt(seed))\"\n}\n" }
+        for number in 1...3 { try folder.write("\(number).json", with("data", number)) }
+        let files = (1...3).map { InputArgument.path(folder.file("\($0).json")) }
+        var options = InputOptions(receiptColumns: ["receipt"])
+        for arguments in [[InputArgument.path(folder.path)], files] {
+            let reading = Reading(arguments, options: options)
+            #expect(reading.records.isEmpty && reading.errors.map(\.code) == [.columnNotFound])
+            let message = reading.errors.first?.message ?? ""
+            #expect(message.contains("None of the first 3 files has a member receipt."), "\(message)")
+            #expect(message.contains("1.json are: user, data."), "\(message)")
+        }
+        // One object may be incomplete.
+        #expect(Reading([files[0]], options: options).kinds == ["missingColumn"])
+        options.columnsAppearLater = true
+        #expect(Reading(files, options: options).kinds == ["missingColumn", "missingColumn", "missingColumn"])
+        options.columnsAppearLater = false
+        try folder.write("3.json", with("receipt", 3))
+        #expect(Reading(files, options: options).kinds == ["missingColumn", "missingColumn", "receipt"])
+        // Files without any document are no records of the caller.
+        for number in 1...3 { try folder.write("\(number).json", "{\"user\":\(number)}") }
+        #expect(Reading(files, options: options).kinds == ["missingColumn", "missingColumn", "missingColumn"])
+    }
+
     @Test("an unreadable file is a record that names it, and the rest is read")
     func unreadable() throws {
         let folder = try TemporaryFolder()
