@@ -125,7 +125,11 @@ struct MigrateInputTests {
         let read = try await later("receipt")
         #expect(read.status == 1 && !read.error.contains("No record has"), "\(read)")
         let wrong = try await later("body")
-        #expect(wrong.status == 1 && wrong.error.contains("No record has the column or member body"), "\(wrong)")
+        #expect(wrong.status == 1 && wrong.error.contains("No record has the column or member body. If"), "\(wrong)")
+        #expect(wrong.error.contains("run migrate --retry with the right one"), "\(wrong)")
+        _ = try await folder.migrate(
+            "--retry", "--column", "receipt", "--into", "sqlite:body.sqlite", "--summary", "retried.json")
+        #expect(try folder.object("retried.json")["migrated"] as? Int == 1)
     }
 
     @Test("Standard input gives the same transactions as a file")

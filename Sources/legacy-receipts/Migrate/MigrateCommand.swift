@@ -350,7 +350,7 @@ struct MigrateCommand: AsyncParsableCommand {
         if !quiet {
             Terminal.error(SummaryText.streamed(summary) + limitText(summary))
         }
-        let missing = missingText(summary)
+        let missing = missingText(summary, isStored: false)
         if let missing { Terminal.error(missing) }
         if !summary.isClean || missing != nil { throw ExitStatus.someQuarantined }
     }
@@ -387,7 +387,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 reporter.finish()
                 if let path = destination.summary { try OutputFile.write(summary.json(), to: path) }
                 try Terminal.output(SummaryText.text(summary, store: url) + limitText(summary.records))
-                if !retry, let text = missingText(summary.records) { Terminal.error(text) }
+                if !retry, let text = missingText(summary.records, isStored: true) { Terminal.error(text) }
                 if let html = destination.report {
                     let date = ServerClock.system.now()
                     let report = try await interruption.run {
@@ -406,7 +406,7 @@ struct MigrateCommand: AsyncParsableCommand {
             guard let error = error as? MigrationError else { throw error }
             throw CommandFailure(error.message + advice(for: error))
         }
-        if !summary.records.isClean || (!retry && missingText(summary.records) != nil) {
+        if !summary.records.isClean || (!retry && missingText(summary.records, isStored: true) != nil) {
             throw ExitStatus.someQuarantined
         }
     }
@@ -439,16 +439,30 @@ struct MigrateCommand: AsyncParsableCommand {
     }
 
     /// A mistyped name must not go unnoticed: the users, or a part of the receipts, would be missing.
-    func missingText(_ summary: MigrationSummary) -> String? {
+    /// - Parameters:
+    ///   - summary: the counts of all records.
+    ///   - isStored: whether a store has the records now.
+    func missingText(_ summary: MigrationSummary, isStored: Bool) -> String? {
         let names = [userColumn].compactMap(\.self) + carry + documentColumns.names.values.sorted()
         // With a single column, only quarantined records show that it is missing: bare documents need no column.
         let isMissing = summary.quarantinedByReason[InputProblem.Code.missingColumn.rawValue] != nil
         let receipts = column.count > 1 || isMissing ? column : []
-        let missing = summary.missing(receiptColumns: receipts.map(columnName), names.map(columnName))
+        // The other columns of a record without its receipt were not counted.
+        let others = isMissing && summary.migrated == 0 ? [] : names
+        let missing = summary.missing(receiptColumns: receipts.map(columnName), others.map(columnName))
         guard !missing.isEmpty else { return nil }
+        let advice =
+            if !isStored {
+                "run again with the right one"
+            } else if isMissing, Set(missing).isSubset(of: receipts.map(columnName)) {
+                // The quarantine would keep the records if they were read again.
+                "run migrate --retry with the right one"
+            } else {
+                "run again with the right one and --start-over"
+            }
         return """
             No record has \(missing.map { "the column or member \(Printable.text($0))" }.joined(separator: ", or ")). If a \
-            name is wrong, run again with the right one\(stream ? "" : " and --start-over").
+            name is wrong, \(advice).
             """
     }
 

@@ -75,7 +75,7 @@ struct PlanCommand: AsyncParsableCommand {
         } else {
             try Terminal.output(PlanText(plan: plan, isStore: isStore, command: command).text)
         }
-        let missing = migrate.missingText(plan.summary)
+        let missing = migrate.missingText(plan.summary, isStored: false)
         if let missing { Terminal.error(missing) }
         if !plan.summary.isClean || missing != nil { throw ExitStatus.someQuarantined }
     }
