@@ -53,6 +53,7 @@ def arguments():
     both.add_argument("--column", action="append", default=[], help="a column with receipts")
     both.add_argument("--user-column", help="the column with your id of the user")
     both.add_argument("--carry", action="append", default=[], help="a column to keep with the user")
+    both.add_argument("--columns-appear-later", action="store_true", help="the first records may lack a named column")
     both.add_argument("--trust-root", action="append", default=[], metavar="FILE")
     both.add_argument("--intermediate", action="append", default=[], metavar="FILE")
     both.add_argument("--accept-xcode", action="store_true")
@@ -107,12 +108,18 @@ class Tool:
     def command(self, *words):
         return [SparkFiles.get(word.name) if isinstance(word, SharedFile) else word for word in (self.binary, *words)]
 
+    def plan(self):
+        return self.command("plan", "-", *self.records, *self.users)
+
+    # The first records of a partition can lack a column that other partitions have. `check_columns` checks those of the input.
+
     def stream(self):
-        return self.command("migrate", "-", "--stream", *self.records)
+        return self.command("migrate", "-", "--stream", "--columns-appear-later", *self.records)
 
     def migrate(self, store, count):
         return self.command(
-            "migrate", "-", "--into", store, "--expect-records", str(count), *self.records, *self.users)
+            "migrate", "-", "--into", store, "--expect-records", str(count), "--columns-appear-later", *self.records,
+            *self.users)
 
     def export(self, store, folder, form="ndjson"):
         return self.command("export", "--store", store, "--to", folder, "--format", form, *self.tables)
@@ -302,6 +309,19 @@ def read(spark, options):
     return table.select(F.coalesce(malformed, record).cast("binary").alias("record"), malformed.isNotNull().alias("malformed"))
 
 
+def check_columns(tool, records):
+    """Stops the job if the first records show that the name of a column is wrong."""
+    first = [bytes(row.record) for row in records.where("NOT malformed").limit(100).collect()]
+    with scratch() as folder:
+        path = os.path.join(folder, "records.ndjson")
+        with open(path, "wb") as file:
+            file.writelines(record + b"\n" for record in first)
+        try:
+            run(tool.plan(), folder, path)
+        except RuntimeError as error:
+            sys.exit(str(error))
+
+
 def connect(edges, save):
     """Stage 2: for each id its component, which is the smallest id that it is connected with.
 
@@ -397,6 +417,8 @@ def migrate(spark, options, tool, tables, output):
         return output.save(frame, f"_work/{name}", *partition_columns)
 
     records = read(spark, options)
+    if not options.columns_appear_later:
+        check_columns(tool, records)
     if records.rdd.getNumPartitions() < options.partitions:
         records = records.repartition(options.partitions)
     examined = save(
