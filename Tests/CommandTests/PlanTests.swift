@@ -37,6 +37,20 @@ struct PlanTests {
         #expect(folder.names("").contains(store))
     }
 
+    @Test("Fails if all records are read and their number is not the expected one, as migrate would")
+    func expectedRecords() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.csv", table(3))
+        let cut = try await plan("dump.csv", "--expect-records", "4", in: folder)
+        #expect(cut.status == 2 && cut.error.contains("4 records were expected, and the inputs have 3."), "\(cut)")
+        #expect(cut.output.contains("records in the sample"), "\(cut)")
+        let whole = try await plan("dump.csv", "--expect-records", "3", in: folder)
+        #expect(whole.status == 0, "\(whole)")
+        // The others are not read.
+        let sample = try await plan("dump.csv", "--expect-records", "4", "--sample", "2", in: folder)
+        #expect(sample.status == 0, "\(sample)")
+    }
+
     @Test("Rejects an address that migrate would reject, and does not print its password")
     func wrongAddress() async throws {
         let folder = try Folder.withRoot()

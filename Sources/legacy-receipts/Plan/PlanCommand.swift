@@ -22,7 +22,8 @@ struct PlanCommand: AsyncParsableCommand {
               0  every record of the sample would be migrated
               1  some records or documents would be quarantined, or look like
                  documents and would not be read
-              2  usage or input error
+              2  usage or input error, or another number of records than
+                 --expect-records
 
             EXAMPLES:
               legacy-receipts plan dump.csv
@@ -77,6 +78,13 @@ struct PlanCommand: AsyncParsableCommand {
         }
         let missing = migrate.missingText(plan.summary, isStored: false)
         if let missing { Terminal.error(missing) }
+        if plan.isWhole, let expected = migrate.expectedRecords, let records = plan.records, records != expected {
+            throw CommandFailure(
+                """
+                \(expected) records were expected, and the inputs have \(records). migrate would end with status 2. Check \
+                whether the inputs are complete.
+                """)
+        }
         if !plan.summary.isClean || missing != nil { throw ExitStatus.someQuarantined }
     }
 }
