@@ -20,7 +20,7 @@ public struct MigrationOptions: Sendable {
     /// The app and the environment of documents of which nothing states them. Unlike ``environments`` and ``bundleIds``, this
     /// keeps out no record.
     public var documentDefaults: DocumentDefaults
-    /// Whether the first records of NDJSON may lack a named column. If not, the migration stops, because the name may
+    /// Whether the first records of NDJSON or JSON may lack a named column. If not, the migration stops, because the name may
     /// be wrong.
     public var columnsAppearLater = false
     /// Options of the tables among the inputs.

@@ -21,7 +21,7 @@ package struct InputOptions: Sendable {
     package var receiptColumns: [String]
     /// Columns that a table must have beside them.
     package var otherColumns: [String]
-    /// Whether the first records of NDJSON may lack a named column.
+    /// Whether the first records of NDJSON or JSON may lack a named column.
     package var columnsAppearLater = false
     /// Options of tables.
     package var table: TableOptions

@@ -83,7 +83,8 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "The first records of NDJSON may lack a column or member that an option names; do not stop because of it.")
+            "The first records of NDJSON or JSON may lack a column or member that an option names; do not stop because of it."
+    )
     var columnsAppearLater = false
 
     @Option(
