@@ -211,7 +211,8 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         case store
         /// An input is not the one that the store has read a part of. Give the same input, or start over.
         case inputChanged
-        /// There were more or fewer records than expected. Give the whole input, or the right number.
+        /// There were more or fewer records than expected. Give the whole input, or the right number. If there were fewer, the
+        /// store lacks the last step.
         case recordCount
         /// The records read are not the sum of the migrated and the quarantined ones: a bug in this program. Report it, and
         /// do not trust the result.

@@ -108,6 +108,12 @@ public struct StoreMigration: Sendable {
             throw error
         }
         work.finish(source.statistics, position)
+        if let expected = options.migration.expectedRecords, work.progress.summary.recordsRead < expected {
+            // An input that was cut off can end inside a record, which is in the last step. Without this step, the same call
+            // continues when the input is complete.
+            try await work.finishCommit()
+            try options.migration.check(records: work.progress.summary.recordsRead)
+        }
         try await work.commit(to: store)
         try await work.finishCommit()
         if work.applied.changed > 0 { try? await store.migrationEnded() }
