@@ -143,7 +143,7 @@ extension InputRecord {
             place.writeMembers(to: &writer)
             if place != .none { writer.member("byteOffset", place.byteOffset) }
             writer.member("length", length)
-            var path = document.map { self.path(of: $0) } ?? self.path
+            var path = document.map { self.fullPath(of: $0) } ?? self.path
             if isMigrated, path.isEmpty { path = MemberPath.migrated }
             if !path.isEmpty { writer.member("path", path) }
             writer.member("kind", kind.rawValue)
@@ -164,7 +164,7 @@ extension InputRecord {
 
     /// The path of one of its documents. In a retry, the record can be a document that was quarantined alone, and then has
     /// a path too.
-    private func path(of document: InputDocument) -> String {
+    private func fullPath(of document: InputDocument) -> String {
         let container = path == MemberPath.whole ? "" : path
         if document.path.isEmpty { return container.isEmpty ? MemberPath.whole : container }
         return container.isEmpty ? document.path : MemberPath.joined(container, document.path)

@@ -29,8 +29,9 @@ struct ObjectWithoutColumns {
         else { return nil }
         let buffer = InputBuffer(stream, chunkSize: max(1, status.size))
         do throws(InputError) {
+            var isMore = true
             // The file can grow meanwhile.
-            while buffer.count <= InputLimits.detectionWindow, try buffer.fill() {}
+            while isMore, buffer.count <= InputLimits.detectionWindow { isMore = try buffer.fill() }
         } catch {
             return nil
         }
