@@ -146,11 +146,11 @@ package struct JSONWriter: Sendable {
     }
 
     /// Text that is not JSON. The caller is responsible for valid output.
-    package mutating func verbatim(_ text: [UInt8]) { verbatim(text[...]) }
+    package mutating func verbatim(_ text: [UInt8]) { text.withUnsafeBytes { append($0) } }
 
-    package mutating func verbatim(_ text: ArraySlice<UInt8>) {
-        text.withUnsafeBytes { append($0) }
-    }
+    package mutating func verbatim(_ text: UnsafeBufferPointer<UInt8>) { append(UnsafeRawBufferPointer(text)) }
+
+    package mutating func verbatim(_ text: StaticString) { append(text) }
 
     // MARK: Output
 

@@ -75,21 +75,24 @@ public struct MigrationStream: Sendable {
 
     /// Moves the lines of a writer, each with the name of its output.
     /// - Returns: the number of lines.
-    private static func append(_ lines: inout JSONWriter, _ name: String, to output: inout JSONWriter) -> Int {
+    private static func append(
+        _ lines: inout JSONWriter, _ output: StaticString, to all: inout JSONWriter
+    ) -> Int {
         defer { lines.removeAll() }
-        return lines.withBytes { bytes in
-            guard !bytes.isEmpty else { return 0 }
-            let end = Array(",\"output\":\"\(name)\"}\n".utf8)
-            var rest = bytes
-            var count = 0
-            while let length = rest.withUnsafeBufferPointer({ $0.position(of: 0x0A) }) {
-                // Without the brace at the end.
-                output.verbatim(rest.prefix(length - 1))
-                output.verbatim(end)
-                rest = rest.dropFirst(length + 1)
-                count += 1
+        return lines.withBytes { lines in
+            lines.withUnsafeBufferPointer { bytes in
+                var (start, count) = (0, 0)
+                while let length = bytes[slice: start..<bytes.count].position(of: 0x0A) {
+                    // Without the brace at the end.
+                    all.verbatim(bytes[slice: start..<start + length - 1])
+                    all.verbatim(",\"output\":\"")
+                    all.verbatim(output)
+                    all.verbatim("\"}\n")
+                    start += length + 1
+                    count += 1
+                }
+                return count
             }
-            return count
         }
     }
 }

@@ -25,7 +25,7 @@ public struct AsOf: Hashable, Sendable {
         self.kind = kind
     }
 
-    init?(_ receipt: AppReceipt) {
+    init?(_ receipt: borrowing AppReceipt) {
         guard let date = receipt.receiptCreationDate else { return nil }
         self.init(date: date, kind: .signed)
     }

@@ -106,8 +106,16 @@ extension StoredTransaction {
         _ stated: inout JWSTransactionDecodedPayload
     ) {
         let base = places.base
-        var payload = stated.take()
-        var sources = FieldSources(base: base)
+        self.init(
+            payload: JWSTransactionDecodedPayload(), legacy: LegacyTransactionFields(),
+            origins: places.map { facts[$0].origin }, recordedCancellation: nil, explainsCancellation: true,
+            sources: FieldSources(base: base))
+        swap(&payload, &stated)
+        join(places, base, facts)
+    }
+
+    // An initializer that assigns the members itself would copy the payload.
+    private mutating func join(_ places: FactsOfTransaction, _ base: FactKind, _ facts: borrowing [TransactionFact]) {
         if let signed = places.signed {
             if let receipt = places.receipt {
                 payload.complete(from: facts[receipt], signed: facts[signed].origin, &sources)
@@ -124,7 +132,6 @@ extension StoredTransaction {
 
         let receipt = places.receipt.flatMap { facts[$0].legacy }
         let unsigned = LegacyTransactionFields(unsigned: places, facts)
-        var legacy = LegacyTransactionFields()
         // A signed transaction states the offer, so the flags of a row do not count.
         let flags = places.signed == nil ? unsigned : nil
         legacy.isTrialPeriod = receipt?.isTrialPeriod ?? flags?.isTrialPeriod
@@ -151,11 +158,8 @@ extension StoredTransaction {
             from: OwnershipOrder.added(by: unsigned?.inAppOwnershipType, isSigned: base.isSigned),
             .inAppOwnershipType, rowOwnership != nil ? .recorded : .notified)
         legacy.inAppOwnershipType = payload.inAppOwnershipType
-        self.init(
-            payload: payload, legacy: legacy,
-            origins: places.map { facts[$0].origin },
-            recordedCancellation: cancellation.date == nil ? Self.recordedCancellation(places, facts) : nil,
-            explainsCancellation: cancellation.isExplained, sources: sources)
+        if cancellation.date == nil { recordedCancellation = Self.recordedCancellation(places, facts) }
+        explainsCancellation = cancellation.isExplained
         if notified != nil { cancellationNotifiedAt = places.notified.map { facts[$0].origin.signedDate } }
     }
 

@@ -20,7 +20,7 @@ extension AppReceipt {
 }
 
 extension RecordContext {
-    init(_ receipt: AppReceipt) {
+    init(_ receipt: borrowing AppReceipt) {
         bundleId = receipt.bundleId.nonEmpty
         bundleIdProvenance = .signedAttribute(2)
         environment = receipt.environment?.modern
@@ -31,7 +31,7 @@ extension RecordContext {
 
 extension MappedAppTransaction {
     /// The attributes about the app itself, without conclusions.
-    init(_ receipt: AppReceipt) {
+    init(_ receipt: borrowing AppReceipt) {
         self.init(standing: .verifiedReceipt)
         read(receipt)
     }
@@ -64,7 +64,7 @@ extension MappedAppTransaction {
 }
 
 extension PurchaseFacts {
-    init(_ purchase: InAppPurchase) {
+    init(_ purchase: borrowing InAppPurchase) {
         self.init()
         read(purchase)
     }
