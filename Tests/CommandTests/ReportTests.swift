@@ -119,6 +119,18 @@ struct ReportTests {
         #expect(try folder.bytes("1.html") == folder.bytes("2.html"))
     }
 
+    @Test("The command of the next export has the catalog of the report")
+    func catalog() async throws {
+        let folder = try Folder()
+        try await Self.makeStore(folder)
+        let name = "my products.yaml"
+        try folder.write(name, "version: 1\nproducts:\n  pass: {duration: P7D}\n".utf8)
+        let outcome = try await Command.run(
+            "report", "--store", "sqlite:store.sqlite", "--at", "2024-01-01", "--catalog", name, in: folder)
+        #expect(outcome.status == 0, "\(outcome.error)")
+        #expect(try folder.text("report.html").contains("--to tables --catalog &#39;\(name)&#39;</pre>"))
+    }
+
     @Test("A file that cannot be written, and a store that is not there, end with 2")
     func failures() async throws {
         let folder = try Folder()

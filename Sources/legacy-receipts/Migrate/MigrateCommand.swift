@@ -391,8 +391,9 @@ struct MigrateCommand: AsyncParsableCommand {
                 if !retry, let text = missingText(summary.records, isStored: true) { Terminal.error(text) }
                 if let html = destination.report {
                     let date = ServerClock.system.now()
-                    let report = try await interruption.run {
-                        try await ReportFile(html, of: opened, at: url, catalog: options.catalog, date: date)
+                    let report = try await interruption.run { [catalog] in
+                        try await ReportFile(
+                            html, of: opened, at: url, catalog: options.catalog, catalogFiles: catalog, date: date)
                     }
                     try report.write()
                     try Terminal.output("The numbers of the store are in \(Printable.text(html)).")

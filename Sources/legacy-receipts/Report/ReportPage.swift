@@ -12,6 +12,8 @@ import TransactionStore
 struct ReportPage {
     let report: StoreReport
     let url: StoreURL
+    /// The paths of the catalog; empty if there is none.
+    let catalogFiles: [String]
     /// The address of the store without a password.
     private var store: String { "\(url)" }
 
@@ -387,8 +389,9 @@ struct ReportPage {
 
     private var next: Object? {
         let store = ShellWord.quoted(Printable.text(store))
+        let catalog = catalogFiles.map { " --catalog \(ShellWord.quoted(Printable.text($0)))" }.joined()
         var commands = [
-            ("Write all purchases as tables:", "legacy-receipts export --store \(store) --to tables")
+            ("Write all purchases as tables:", "legacy-receipts export --store \(store) --to tables\(catalog)")
         ]
         if report.quarantined > 0 {
             commands.append(

@@ -212,7 +212,11 @@ struct ColumnRoleTests {
         #expect(summary.records.documentsQuarantinedByReason == ["notFiled": 1])
         let lines = try StoreMigrationTests.rows(files, "quarantine")
         #expect(lines.map { $0["path"]?.string } == ["reply"])
-        #expect(try lines == StoreMigrationTests.rows(expected, "quarantine"))
+        let direct = try StoreMigrationTests.rows(expected, "quarantine")
+        // Each run has its input in a folder of its own.
+        for name in ["path", "reason", "message", "sha256", "original"] {
+            #expect(lines.map { $0[name] } == direct.map { $0[name] }, "\(name)")
+        }
     }
 
     @Test(
