@@ -240,6 +240,8 @@ package final class RecordSource {
         guard let names, count > 1, isDocumentElsewhere, !isOneOfSeveral || count == InputLimits.detectionRows else {
             return
         }
+        // The rest is not read either.
+        (folder, nextArgument) = (nil, arguments.count)
         let missing = options.receiptColumns.joined(separator: " and no member ")
         throw InputError(
             code: .columnNotFound, input: first,
