@@ -127,7 +127,7 @@ struct ServeInspectorTests {
         }
         #expect(
             html.contains("&quot;latest_receipt_info&quot;")
-                && html.contains("&quot;transactionId&quot; : &quot;530000000000001&quot;"))
+                && html.contains("&quot;transactionId&quot;: &quot;530000000000001&quot;"))
         let after = try await Command.run("store", "stats", "--store", "sqlite:store.sqlite", "--json", in: folder)
         #expect(before.status == 0 && before.output == after.output, "\(after)")
         #expect(try !folder.text("log").contains("530000000000001"))
@@ -234,7 +234,7 @@ struct ServeInspectorTests {
         #expect(html.components(separatedBy: "Genuine: signed by Apple").count == 3, "\(html)")
         #expect(Self.checks(html).count == 2 && html.contains("<td>nestedData</td>"))
         #expect(html.contains("What it states") && html.contains("<svg") && html.contains("com.example.monthly"))
-        #expect(html.contains("&quot;transactionId&quot; : &quot;530000000000010&quot;"))
+        #expect(html.contains("&quot;transactionId&quot;: &quot;530000000000010&quot;"))
     }
 
     @Test(
@@ -281,7 +281,7 @@ struct ServeInspectorTests {
             "for name in all newest; do form --data-urlencode document@$name >$name.html; done", in: folder)
         let counts = try ["all", "newest"].map { name in
             try folder.text("\(name).html").components(
-                separatedBy: "&quot;transaction_id&quot; : &quot;530000000000001&quot;"
+                separatedBy: "&quot;transaction_id&quot;: &quot;530000000000001&quot;"
             ).count - 1
         }
         // in_app has every transaction of the receipt either way.
@@ -343,7 +343,7 @@ struct ServeInspectorTests {
             #expect(html.contains(text), "\(text)")
         }
         #expect(
-            html.contains("The modern transactions") && html.contains("&quot;transactionId&quot; : &quot;201&quot;"))
+            html.contains("The modern transactions") && html.contains("&quot;transactionId&quot;: &quot;201&quot;"))
         // Each table that a keyboard can scroll has its own name.
         #expect(html.contains(#"role="region" aria-label="entitlements""#) && !html.contains(#"aria-label="Table""#))
         #expect(html.contains("<title>Customer – Inspector</title>"))
@@ -381,9 +381,9 @@ struct ServeInspectorTests {
             """.utf8)
         _ = try await Self.serve("form --data id=501 >page", "--config serve.yaml", in: folder)
         let html = try folder.text("page")
-        let refund = "&quot;revocationDate&quot; : \(StoredPurchases.month(1))"
+        let refund = "&quot;revocationDate&quot;: \(StoredPurchases.month(1))"
         #expect(html.components(separatedBy: refund).count == 3, "\(html)")
-        let type = "&quot;type&quot; : &quot;Non-Consumable&quot;"
+        let type = "&quot;type&quot;: &quot;Non-Consumable&quot;"
         #expect(html.components(separatedBy: type).count == 3, "\(html)")
     }
 
@@ -403,7 +403,7 @@ struct ServeInspectorTests {
         let html = try folder.text("page")
         #expect(html.contains("The verifyReceipt reply to the stored app receipt"), "\(html)")
         #expect(html.contains("Status 0 at /verifyReceipt") && html.contains("&quot;latest_receipt_info&quot;"))
-        #expect(html.contains("&quot;transactionId&quot; : &quot;530000000000001&quot;"))
+        #expect(html.contains("&quot;transactionId&quot;: &quot;530000000000001&quot;"))
         #expect(html.contains("<h2>The stored app receipt</h2>") && !html.contains("No stored receipt"))
         let (stored, pasted) = (Self.checks(html), Self.checks(try folder.text("document")))
         #expect(stored.count == 1 && stored == pasted && stored.first?.contains("<td>signature</td>") == true)
