@@ -16,7 +16,7 @@ enum StoredEncoding {
             } else {
                 self = .part(body)
             }
-        } else if let body = Self.quotedBody(text) ?? Self.phpStringBody(text) {
+        } else if let body = Self.bytesLiteralBody(text) ?? Self.phpStringBody(text) {
             self = .part(body)
         } else if let decoded = Self.decodedHex(text) ?? Self.formObject(text) ?? Self.percentDecoded(text)
             ?? Self.innerBase64(text)
@@ -58,13 +58,12 @@ enum StoredEncoding {
         return (comma + 1)..<text.count
     }
 
-    /// The base64 or JWS in `'MII…'`, or in `b'MII…'`, as Python prints bytes.
-    private static func quotedBody(_ text: Bytes) -> Range<Int>? {
-        let start = text.first == UInt8(ascii: "b") ? 2 : 1
-        guard text.count > start + 1, let quote = text.last, text[start - 1] == quote,
+    /// The base64 or JWS in `b'MII…'`, as Python prints bytes.
+    private static func bytesLiteralBody(_ text: Bytes) -> Range<Int>? {
+        guard text.count > 3, text[0] == UInt8(ascii: "b"), let quote = text.last, text[1] == quote,
             quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"")
         else { return nil }
-        let range = start..<(text.count - 1)
+        let range = 2..<(text.count - 1)
         let body = text[slice: range]
         return StoredText.beginsBase64Receipt(body) || StoredText.isJWS(body) ? range : nil
     }

@@ -48,23 +48,21 @@ struct PayloadTests {
         }
     }
 
-    @Test("a text in single quotes, and bytes as Python prints them, are what is in the quotes")
-    func quotes() throws {
+    @Test("bytes as Python prints them are what is in the quotes")
+    func bytesLiteral() throws {
         for content in [Made.receipt(), Made.jws] {
-            for text in ["'\(content)'", "b'\(content)'", "b\"\(content)\""] {
+            for text in ["b'\(content)'", "b\"\(content)\""] {
                 #expect(try one(text).payload.receiptText == content)
                 #expect(try one("{\"receipt\":\(quoted(text))}").payload.receiptText == content)
             }
         }
-        for text in ["b'not a receipt'", "'", "b'", "''", "'MII"] {
-            #expect(try one(text).payload.kind == "unknownForm", "\(text)")
-        }
+        #expect(try one("b'not a receipt'").payload.kind == "unknownForm")
     }
 
     @Test("a text with quotes that PHP or Python wrote is read in any column", arguments: ["body", "note"])
     func quotedTexts(column: String) throws {
         let receipt = Made.receipt()
-        for text in ["s:\(receipt.utf8.count):\"\(receipt)\";", "b\"\(receipt)\"", "b'\(receipt)'", "'\(receipt)'"] {
+        for text in ["s:\(receipt.utf8.count):\"\(receipt)\";", "b\"\(receipt)\"", "b'\(receipt)'"] {
             let row = Reading("id,\(column)\n1,\"\(text.replacing("\"", with: "\"\""))\"\n", name: "t.csv")
             #expect(row.receipts == [receipt], "\(text.prefix(10))")
             #expect(try one("{\"id\":1,\"\(column)\":\(quoted(text))}").payload.receiptText == receipt)
