@@ -57,19 +57,43 @@ extension SharedSession {
 
     /// The index of transaction ids finds few rows. Without statistics, SQLite could read all purchases of the app instead.
     private static let findSharing = """
-        SELECT o.original_transaction_id
-        FROM transactions t CROSS JOIN transactions o INDEXED BY transactions_by_id
+        SELECT 1 FROM transactions t CROSS JOIN transactions o INDEXED BY transactions_by_id
         WHERE t.scope_id = ?1 AND t.original_transaction_id = ?2
             AND o.transaction_id = t.transaction_id AND o.scope_id = ?1 AND o.original_transaction_id <> ?2
             AND (t.kind IN (\(FactKind.sqlOfSigned)) OR o.kind IN (\(FactKind.sqlOfSigned)))
+        LIMIT 1
         """
 
-    func sharing(_ purchases: [SQLPurchase]) throws -> [(place: Int, purchase: SQLPurchase)] {
+    func sharing(_ purchases: [SQLPurchase]) throws -> [Int] {
         let find = try SQLStatement(db, Self.findSharing)
-        var found: [(place: Int, purchase: SQLPurchase)] = []
-        for (place, purchase) in purchases.enumerated() {
-            try find.forEachRow(purchase.scopeId, purchase.original) {
-                found.append((place, SQLPurchase(scopeId: purchase.scopeId, original: $0.text(0))))
+        return try purchases.indices.filter { place in
+            try find.integer(purchases[place].scopeId, purchases[place].original) != nil
+        }
+    }
+
+    private static let findTransactionIds = """
+        SELECT DISTINCT transaction_id FROM transactions WHERE scope_id = ?1 AND original_transaction_id = ?2
+        """
+    private static let findStating = """
+        SELECT original_transaction_id, MAX(kind IN (\(FactKind.sqlOfSigned)))
+        FROM transactions INDEXED BY transactions_by_id
+        WHERE transaction_id = ?1 AND scope_id = ?2 GROUP BY original_transaction_id
+        """
+
+    func stating(
+        transactionsOf purchases: [SQLPurchase], except known: Set<String>
+    ) throws -> [(transactionId: String, purchase: SQLPurchase, isSigned: Bool)] {
+        let findIds = try SQLStatement(db, Self.findTransactionIds)
+        let findStating = try SQLStatement(db, Self.findStating)
+        var seen = known
+        var found: [(transactionId: String, purchase: SQLPurchase, isSigned: Bool)] = []
+        for purchase in purchases {
+            let ids = try findIds.rows(purchase.scopeId, purchase.original) { $0.text(0) }
+            for id in ids where seen.insert(id).inserted {
+                try findStating.forEachRow(id, purchase.scopeId) {
+                    let other = SQLPurchase(scopeId: purchase.scopeId, original: $0.text(0))
+                    found.append((id, other, $0.integer(1) != 0))
+                }
             }
         }
         return found

@@ -127,6 +127,11 @@ public struct CustomerAssembler {
         statements.transactions += other.statements.transactions
     }
 
+    /// Adds the renewal infos of another assembler, which are of other subscriptions.
+    mutating func addRenewalInfos(of other: CustomerAssembler) {
+        statements.renewalInfos.merge(other.statements.renewalInfos) { _, new in new }
+    }
+
     package mutating func addRenewalInfo(_ row: Row, payload: UnsafeBufferPointer<UInt8>) throws {
         let fact = try RenewalInfoFact(stored: payload, row.origin)
         guard let id = fact.payload.originalTransactionId else { throw StoredObject.corrupt("renewal without an id") }

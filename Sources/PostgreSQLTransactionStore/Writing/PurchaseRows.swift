@@ -60,28 +60,57 @@ extension PostgreSQLSession {
     /// two writers of one transaction id the second sees the facts of both.
     func lockLedger() throws { try run(Self.lockLedger, [.int4(lockClass), .int4(Self.ledgerLock)]) }
 
-    /// Nearly always there are no rows, so the identities are looked up last.
+    /// The limits keep the order of the joins, also in a plan that the server made before the tables had rows.
     private static let findSharing = Statement(
         """
-        SELECT given.place::int4, o.purchase, (SELECT i.scope FROM identities AS i WHERE i.id = o.purchase),
-            (SELECT i.value FROM identities AS i WHERE i.id = o.purchase)
+        SELECT given.place::int4
         FROM unnest($1::int8[]) WITH ORDINALITY AS given (purchase, place)
-        JOIN transactions AS t ON t.purchase = given.purchase
-        JOIN transactions AS o ON o.transaction_id = t.transaction_id AND o.purchase <> t.purchase
-            AND (t.kind IN (\(FactKind.sqlOfSigned)) OR o.kind IN (\(FactKind.sqlOfSigned)))
+        CROSS JOIN LATERAL (
+            SELECT FROM transactions AS t
+            CROSS JOIN LATERAL (
+                SELECT FROM transactions AS o
+                WHERE o.transaction_id = t.transaction_id AND o.purchase <> t.purchase
+                    AND (t.kind IN (\(FactKind.sqlOfSigned)) OR o.kind IN (\(FactKind.sqlOfSigned)))
+                LIMIT 1
+            ) AS other
+            WHERE t.purchase = given.purchase LIMIT 1
+        ) AS shared
         """)
 
-    func sharing(_ purchases: [SQLPurchase]) throws -> [(place: Int, purchase: SQLPurchase)] {
+    func sharing(_ purchases: [SQLPurchase]) throws -> [Int] {
         guard !purchases.isEmpty else { return [] }
         let rows = try run(Self.findSharing, [.int8s(purchases.map(\.id))])
-        var found: [(place: Int, purchase: SQLPurchase)] = []
-        for (row, place) in try rows.places(among: purchases.count) where !rows.isNull(row, 2) {
-            let scopeId = Int64(try rows.integer(row, 2, as: Int32.self))
-            // The same id in another app or environment is another transaction.
-            guard scopeId == purchases[place].scopeId else { continue }
-            let other = SQLPurchase(
+        return try rows.places(among: purchases.count).map(\.place)
+    }
+
+    /// The same id in another app or environment is another transaction. The server hashes the ids after `NOT IN`.
+    private static let findStating = Statement(
+        """
+        SELECT given.id, o.purchase, o.is_signed,
+            (SELECT i.value FROM identities AS i WHERE i.id = o.purchase AND i.scope = $3::int4)
+        FROM (
+            SELECT DISTINCT t.transaction_id AS id
+            FROM unnest($1::int8[]) AS each (purchase) JOIN transactions AS t ON t.purchase = each.purchase
+            WHERE t.transaction_id NOT IN (SELECT unnest($2::bytea[]))
+        ) AS given
+        CROSS JOIN LATERAL (
+            SELECT purchase, bool_or(kind IN (\(FactKind.sqlOfSigned)))::int4 AS is_signed
+            FROM transactions WHERE transaction_id = given.id GROUP BY purchase
+        ) AS o
+        """)
+
+    func stating(
+        transactionsOf purchases: [SQLPurchase], except known: Set<String>
+    ) throws -> [(transactionId: String, purchase: SQLPurchase, isSigned: Bool)] {
+        guard let scopeId = purchases.first?.scopeId else { return [] }
+        let rows = try run(
+            Self.findStating,
+            [.int8s(purchases.map(\.id)), .texts(Array(known)), .int4(Int32(truncatingIfNeeded: scopeId))])
+        var found: [(transactionId: String, purchase: SQLPurchase, isSigned: Bool)] = []
+        for row in 0..<rows.count where !rows.isNull(row, 3) {
+            let purchase = SQLPurchase(
                 scopeId: scopeId, original: try rows.text(row, 3), id: try rows.integer(row, 1))
-            found.append((place, other))
+            found.append((try rows.text(row, 0), purchase, try rows.integer(row, 2, as: Int32.self) != 0))
         }
         return found
     }

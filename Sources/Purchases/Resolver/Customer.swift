@@ -241,16 +241,19 @@ extension Customer {
 }
 
 extension Customer {
-    /// The customer with the transactions of one purchase only.
+    /// The customer with the transactions and the renewal info of one purchase only.
     /// - Parameter originalTransactionId: the id that a store keeps the purchase under.
     package func only(_ originalTransactionId: String) -> Customer {
         func isOfPurchase(_ transaction: StoredTransaction) -> Bool {
             transaction.storedOriginalTransactionId == originalTransactionId
         }
-        guard !transactions.allSatisfy(isOfPurchase) else { return self }
+        func isOfSubscription(_ info: StoredRenewalInfo) -> Bool {
+            info.payload.originalTransactionId == originalTransactionId
+        }
+        guard !transactions.allSatisfy(isOfPurchase) || !renewalInfos.allSatisfy(isOfSubscription) else { return self }
         return Customer(
             kept: kept, identities: identities, transactions: transactions.filter(isOfPurchase),
-            renewalInfos: renewalInfos, appTransaction: appTransaction)
+            renewalInfos: renewalInfos.filter(isOfSubscription), appTransaction: appTransaction)
     }
 }
 

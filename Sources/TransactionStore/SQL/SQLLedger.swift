@@ -182,8 +182,8 @@ extension SQLSession {
             FROM (\(ledger)) AS l \(sql: join) scopes AS s ON s.id = l.\(sql: scope)
             LEFT JOIN transactions AS t ON t.transaction_id = l.transaction_id AND \(sql: isOfPurchase("t"))
             """)
-        // The entries of one purchase often follow each other.
-        var last: (purchase: SQLPurchase, transactions: [StoredTransaction])?
+        // The entries of one purchase, or of connected ones, often follow each other.
+        var last: (unit: Set<SQLPurchase>, transactions: [String: StoredTransaction]) = ([], [:])
         let rows = try Dictionary(grouping: found.rows) { try $0.integer(0) }
         return try rows.sorted { $0.key < $1.key }.map { position, facts in
             let (row, scope) = (facts[0], try facts[0].scope(2))
@@ -195,8 +195,8 @@ extension SQLSession {
             // transactions show it. Or documents state the transaction under another original id too.
             if try row.integer(9) > 0 || row.integer(17) > 0 || transaction?.mayBeChangedByOthers == true {
                 let purchase = try row.purchase(15)
-                if last?.purchase != purchase { last = (purchase, try transactions(of: purchase, in: scope)) }
-                transaction = last?.transactions.first { $0.payload.transactionId == id } ?? transaction
+                if !last.unit.contains(purchase) { last = try transactions(of: purchase, in: scope) }
+                transaction = last.transactions[id] ?? transaction
             }
             guard let event = LedgerEntry.Event(rawValue: try row.integer(1)), let transaction else {
                 throw TransactionStoreError(.corrupt, "The ledger has an entry for a transaction that is missing.")
@@ -210,10 +210,16 @@ extension SQLSession {
         }
     }
 
-    /// The transactions of a purchase and of those connected with it.
-    private func transactions(of purchase: SQLPurchase, in scope: StoreScope) throws -> [StoredTransaction] {
-        let others = try connected([purchase])[purchase] ?? []
-        return try transactions(of: [[purchase] + others], in: scope)[0]
+    /// A purchase and those connected with it, and their transactions by id.
+    private func transactions(
+        of purchase: SQLPurchase, in scope: StoreScope
+    ) throws -> (unit: Set<SQLPurchase>, transactions: [String: StoredTransaction]) {
+        let unit = try connected([purchase])[purchase] ?? [purchase]
+        var found: [String: StoredTransaction] = [:]
+        for transaction in try transactions(of: [Array(unit)], in: scope)[0] {
+            if let id = transaction.payload.transactionId { found[id] = transaction }
+        }
+        return (unit, found)
     }
 
     fileprivate func consumers() throws -> [LedgerConsumer] {

@@ -127,9 +127,17 @@ package protocol SQLPurchaseRows {
     /// Adds the renewal information that the App Store signed to the assemblers of their places.
     func addRenewalInfos(of purchases: [SQLPurchase], to assemblers: inout [Int: CustomerAssembler]) throws
 
-    /// The other purchases of the same app and environment that state a transaction of a purchase, if a signed document states that
-    /// transaction for one of the two. Each has the place of the purchase, and may occur several times.
-    func sharing(_ purchases: [SQLPurchase]) throws -> [(place: Int, purchase: SQLPurchase)]
+    /// The places of the purchases that state a transaction which another purchase states too, if a signed document states that
+    /// transaction for one of the two. They may include others, such as one that shares an id with a purchase of another app.
+    func sharing(_ purchases: [SQLPurchase]) throws -> [Int]
+
+    /// All purchases that state a transaction of the given ones, which are of the same app and environment: one row for each
+    /// transaction and purchase, the given ones included. The number of rows is not more than the transactions have, so that
+    /// thousands of purchases with one transaction cost thousands of rows.
+    /// - Parameter known: the ids of transactions to leave out.
+    func stating(
+        transactionsOf purchases: [SQLPurchase], except known: Set<String>
+    ) throws -> [(transactionId: String, purchase: SQLPurchase, isSigned: Bool)]
 
     /// The places of the purchases that have a transaction of another product than the given one, or with a cancellation.
     func dependent(_ purchases: [(purchase: SQLPurchase, product: [UInt8])]) throws -> [Int]
@@ -220,32 +228,60 @@ extension SQLPurchaseRows {
         for place in purchases.indices { assemblers[place] = CustomerAssembler(scope: scope) }
         try addTransactions(of: purchases, to: &assemblers)
         var place = 0
-        return units.map { unit in
-            var all = assemblers.removeValue(forKey: place) ?? CustomerAssembler(scope: scope)
-            place += 1
-            for _ in unit.dropFirst() {
-                if let other = assemblers.removeValue(forKey: place) { all.addTransactions(of: other) }
-                place += 1
-            }
-            return all.joinedTransactions()
+        return units.map {
+            Self.joined($0.count, from: &place, &assemblers, in: scope).joinedTransactions()
         }
     }
 
-    /// The other purchases that documents connect with each purchase: they state a transaction under the original ids of both,
-    /// or of others that are connected. A purchase without such a transaction, the usual case, is left out.
-    func connected(_ purchases: [SQLPurchase]) throws -> [SQLPurchase: Set<SQLPurchase>] {
+    /// The purchases that documents connect with each purchase, itself among them: they state a transaction under the original ids
+    /// of both, or of others that are connected. A purchase without such a transaction, the usual case, is left out.
+    ///
+    /// Each transaction is looked up once for all purchases. So the work is that of reading the connected purchases, also if all of
+    /// them share one transaction.
+    package func connected(_ purchases: [SQLPurchase]) throws -> [SQLPurchase: Set<SQLPurchase>] {
+        let sharing = Set(try sharing(purchases).map { purchases[$0] })
         var result: [SQLPurchase: Set<SQLPurchase>] = [:]
-        for (place, other) in try sharing(purchases) { result[purchases[place], default: []].insert(other) }
-        for (purchase, direct) in result {
-            var found = direct
-            var open = Array(direct)
-            while !open.isEmpty {
-                open = try sharing(open).map { $0.purchase }.filter { found.insert($0).inserted }
+        for ofScope in Dictionary(grouping: sharing, by: \.scopeId).values {
+            for unit in try search(ofScope) {
+                for purchase in unit where sharing.contains(purchase) { result[purchase] = unit }
             }
-            found.remove(purchase)
-            result[purchase] = found
         }
         return result
+    }
+
+    /// The connected purchases of an app and environment, each once, in sets of two or more.
+    private func search(_ purchases: [SQLPurchase]) throws -> [Set<SQLPurchase>] {
+        var neighbors: [SQLPurchase: [SQLPurchase]] = [:]
+        var known: Set<String> = []
+        var found = Set(purchases)
+        var open = purchases
+        while !open.isEmpty {
+            let rows = Dictionary(
+                grouping: try stating(transactionsOf: open, except: known), by: { $0.transactionId })
+            open = []
+            for (id, stated) in rows {
+                known.insert(id)
+                // One signed document suffices, because it connects its purchase with each other one.
+                guard let first = stated.first?.purchase, stated.contains(where: { $0.isSigned }) else { continue }
+                for (_, purchase, _) in stated where purchase != first {
+                    neighbors[first, default: []].append(purchase)
+                    neighbors[purchase, default: []].append(first)
+                }
+                for (_, purchase, _) in stated where found.insert(purchase).inserted { open.append(purchase) }
+            }
+        }
+        var units: [Set<SQLPurchase>] = []
+        var done: Set<SQLPurchase> = []
+        for start in neighbors.keys where done.insert(start).inserted {
+            var unit: Set<SQLPurchase> = [start]
+            var next = [start]
+            while let purchase = next.popLast() {
+                for neighbor in neighbors[purchase] ?? [] where unit.insert(neighbor).inserted { next.append(neighbor) }
+            }
+            done.formUnion(unit)
+            units.append(unit)
+        }
+        return units
     }
 
     /// The entries of purchases that are due because of their dates; nil for a purchase that cannot be read.
@@ -264,35 +300,61 @@ extension SQLPurchaseRows {
         }
     }
 
-    /// Each purchase as a separate customer, with its transactions, those of connected purchases, and its signed renewal information.
+    /// Each purchase as a customer with its transactions and its signed renewal information. Connected purchases are one customer,
+    /// which is resolved once, with the transactions of all and the renewal information of the given ones.
     /// - Parameters:
-    ///   - purchases: the purchases.
+    ///   - purchases: the purchases, each once.
     ///   - needsRenewalInfo: whether to leave out purchases without renewal information.
     private func customers(of purchases: [SQLPurchase], needsRenewalInfo: Bool) throws -> [Int: Customer] {
         var informed: [Int: CustomerAssembler] = [:]
         try addRenewalInfos(of: purchases, to: &informed)
         let places = purchases.indices.filter { !needsRenewalInfo || informed[$0] != nil }
         guard !places.isEmpty else { return [:] }
-        var assemblers: [Int: CustomerAssembler] = [:]
-        for (index, place) in places.enumerated() { assemblers[index] = informed.removeValue(forKey: place) }
+        let given = Dictionary(places.map { (purchases[$0], $0) }, uniquingKeysWith: { first, _ in first })
         let asked = places.map { purchases[$0] }
-        try addTransactions(of: asked, to: &assemblers)
-        let connected = try connected(asked)
-        for (index, purchase) in asked.enumerated() {
-            guard let others = connected[purchase] else { continue }
-            var found: [Int: CustomerAssembler] = [:]
-            try addTransactions(of: Array(others), to: &found)
-            for other in found.values {
-                assemblers[index, default: CustomerAssembler(scope: .placeholder)].addTransactions(of: other)
-            }
-        }
+        let units = Self.units(of: asked, try connected(asked))
+        var assemblers: [Int: CustomerAssembler] = [:]
+        try addTransactions(of: Array(units.joined()), to: &assemblers)
         var customers: [Int: Customer] = [:]
-        for (index, place) in places.enumerated() {
-            var assembler = assemblers[index] ?? CustomerAssembler(scope: .placeholder)
-            try assembler.addIdentity(
-                kind: Int64(CustomerIdentity.Kind.originalTransactionId.rawValue), value: purchases[place].original)
-            customers[place] = assembler.customer()
+        var index = 0
+        for unit in units {
+            var assembler = Self.joined(unit.count, from: &index, &assemblers, in: .placeholder)
+            let members = unit.compactMap { given[$0] }
+            for place in members {
+                if let renewals = informed.removeValue(forKey: place) { assembler.addRenewalInfos(of: renewals) }
+                try assembler.addIdentity(
+                    kind: Int64(CustomerIdentity.Kind.originalTransactionId.rawValue), value: purchases[place].original)
+            }
+            let customer = assembler.customer()
+            for place in members { customers[place] = customer }
         }
         return customers
+    }
+
+    /// Purchases that are resolved together, each once: the first of the given ones first.
+    /// - Parameter connected: `connected(_:)` of the purchases.
+    static func units(
+        of purchases: [SQLPurchase], _ connected: [SQLPurchase: Set<SQLPurchase>]
+    ) -> [[SQLPurchase]] {
+        var units: [[SQLPurchase]] = []
+        var done: Set<SQLPurchase> = []
+        for purchase in purchases where !done.contains(purchase) {
+            let unit = connected[purchase] ?? [purchase]
+            done.formUnion(unit)
+            units.append(unit.sorted { ($0.id, $0.original) < ($1.id, $1.original) })
+        }
+        return units
+    }
+
+    /// Takes the assemblers of a number of places, and joins their transactions.
+    private static func joined(
+        _ count: Int, from place: inout Int, _ assemblers: inout [Int: CustomerAssembler], in scope: StoreScope
+    ) -> CustomerAssembler {
+        var all = assemblers.removeValue(forKey: place) ?? CustomerAssembler(scope: scope)
+        for next in (place + 1)..<(place + max(count, 1)) {
+            if let other = assemblers.removeValue(forKey: next) { all.addTransactions(of: other) }
+        }
+        place += count
+        return all
     }
 }

@@ -132,22 +132,16 @@ extension SQLPurchaseRows {
     private func storedTransactions(
         of purchases: [SQLPurchase], _ connected: [SQLPurchase: Set<SQLPurchase>]
     ) throws -> [(key: SQLTransaction, transaction: StoredTransaction)] {
-        func sorted(_ purchases: some Sequence<SQLPurchase>) -> [SQLPurchase] {
-            purchases.sorted { ($0.id, $0.original) < ($1.id, $1.original) }
-        }
-        var units: [[SQLPurchase]] = []
-        var done: Set<SQLPurchase> = []
-        for purchase in sorted(purchases) where !done.contains(purchase) {
-            let unit = sorted((connected[purchase] ?? []).union([purchase]))
-            done.formUnion(unit)
-            units.append(unit)
-        }
+        let units = Self.units(
+            of: purchases.sorted { ($0.id, $0.original) < ($1.id, $1.original) }, connected)
         var all: [(key: SQLTransaction, transaction: StoredTransaction)] = []
         for (unit, transactions) in zip(units, try transactions(of: units, in: .placeholder)) {
+            let owners: [String: SQLPurchase] =
+                unit.count > 1
+                ? Dictionary(unit.map { ($0.original, $0) }, uniquingKeysWith: { first, _ in first }) : [:]
             for transaction in transactions.reversed() {
                 guard let id = transaction.payload.transactionId else { continue }
-                let original = transaction.storedOriginalTransactionId
-                let owner = unit.first { $0.original == original } ?? unit[0]
+                let owner = owners[transaction.storedOriginalTransactionId] ?? unit[0]
                 all.append((SQLTransaction(id, of: owner), transaction))
             }
         }
