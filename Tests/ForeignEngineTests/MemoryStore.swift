@@ -37,7 +37,7 @@ actor MemoryPlace {
 
     private struct Entry {
         let event: LedgerEntry.Event
-        let filing: Filing
+        var filing: Filing
         let id: String
         var seatClaimId: String?
         var earlierPurchasesBefore: [String]?
@@ -450,7 +450,16 @@ actor MemoryPlace {
             erased.transactions += Int64(known.values.reduce(0) { $0 + $1.count })
             erased.renewalInfos += Int64(renewalInfos.removeValue(forKey: filing)?.count ?? 0)
             lookDates[filing] = nil
-            for id in known.keys { histories[TransactionKey(scope: scope, id: id)] = nil }
+            for id in known.keys {
+                guard let other = heir(of: id, in: scope, erasing: all) else {
+                    histories[TransactionKey(scope: scope, id: id)] = nil
+                    continue
+                }
+                for place in ledger.indices where ledger[place].filing == filing && ledger[place].id == id {
+                    ledger[place].filing = other
+                    ledger[place].earlierPurchasesBefore = nil
+                }
+            }
             for place in ledger.indices where ledger[place].filing == filing && !ledger[place].isErased {
                 ledger[place].isErased = true
                 erased.ledgerEntries += 1
@@ -480,6 +489,15 @@ actor MemoryPlace {
             erased.notifications += 1
         }
         return erased
+    }
+
+    /// A purchase that is not erased and under which a signed document states a transaction. The entries then belong to it.
+    private func heir(of id: String, in scope: StoreScope, erasing all: Set<CustomerIdentity>) -> Filing? {
+        filings[TransactionKey(scope: scope, id: id)]?.first { filing in
+            guard !all.contains(CustomerIdentity(.originalTransactionId, filing.original)) else { return false }
+            let rows = transactions[filing]?[id] ?? [:]
+            return rows.keys.contains { FactKind(rawValue: Int($0))?.isSigned == true }
+        }
     }
 
     func removeNotifications(signedBefore date: Int64) -> Int64 {

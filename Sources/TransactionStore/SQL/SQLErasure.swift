@@ -108,6 +108,7 @@ package struct SQLErasure {
             """
         for part in purchases {
             // Before the transactions, whose ids select the rows.
+            try keepEntries(of: part, erasing: all)
             erased.ledgerEntries += try delete("ledger WHERE \(rows(of: part)) AND \(entries(of: part))")
             erased.unknownTransactions += try delete("\(unknown) IN (\(transactionIds(of: part)))")
             erased.unknownTransactions += try delete("\(unknown) \(oneOf: part)")
@@ -134,6 +135,34 @@ package struct SQLErasure {
             mentioned.areNamed(in: $0)
         }
         return erased
+    }
+
+    /// Moves the entries about a transaction that a signed document states under an original id which is not erased too: they then
+    /// belong to that purchase. Without its first entry, the other purchase would get it, and those after it, once more.
+    private func keepEntries(of part: [String], erasing all: Set<CustomerIdentity>) throws {
+        let ofPart: SQLText = "\(rows(of: part)) AND \(entries(of: part))"
+        let purchases = try session.rows(
+            "SELECT DISTINCT \(sql: dialect.scope), \(sql: dialect.purchaseInScope) FROM ledger WHERE \(ofPart)"
+        ) { try $0.purchase(0) }
+        let sharing = try session.sharing(purchases).map { purchases[$0] }
+        guard !sharing.isEmpty else { return }
+        var heirs: [String: SQLPurchase] = [:]
+        for (id, purchase, isSigned) in try session.stating(transactionsOf: sharing, except: []) where isSigned {
+            let identity = CustomerIdentity(.originalTransactionId, purchase.original)
+            guard !all.contains(identity) else { continue }
+            // The same in every run.
+            if let known = heirs[id], (known.id, known.original) <= (purchase.id, purchase.original) { continue }
+            heirs[id] = purchase
+        }
+        for (id, purchase) in heirs {
+            let key: SQLText.Value = purchase.id == 0 ? .text(purchase.original) : .integer(purchase.id)
+            // Earlier purchases may name the erased one.
+            try session.run(
+                """
+                UPDATE ledger SET \(sql: dialect.purchaseInScope) = \(key), earlier_before = NULL
+                WHERE transaction_id = \(id) AND \(ofPart)
+                """)
+        }
     }
 
     private func delete(_ rows: SQLText) throws -> Int64 { Int64(try session.run("DELETE FROM \(rows)").changed) }

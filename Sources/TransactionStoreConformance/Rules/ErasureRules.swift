@@ -158,6 +158,21 @@ extension StoreConformance {
             let page = try await store.changes(after: 0, limit: 1)
             try expect(LedgerAudit.text(page), equals: "3 purchased")
         },
+        StoreRule(opened: "a transaction under two original ids keeps its entries until both are erased") { store in
+            func seven(_ original: String, at delay: Int64, isRefunded: Bool = false) -> TransactionFact {
+                Samples.fact("7", original: original, source: .notificationV2, at: Samples.june + delay) {
+                    $0.revocationDate = isRefunded ? Samples.june : nil
+                }
+            }
+            try await store.add(seven("1", at: 0))
+            try await store.add(seven("2", at: 1, isRefunded: true))
+            try await expect(store.erase("1").ledgerEntries, equals: 0)
+            try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "7 purchased, 7 revoked")
+            for delay in Int64(2)...4 { try await store.add(seven("2", at: delay)) }
+            try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "7 purchased, 7 revoked, 7 reinstated")
+            try await expect(store.erase("2").ledgerEntries, equals: 3)
+            try await expect(store.text, equals: "")
+        },
         StoreRule(opened: "later documents create an erased customer again, as a new customer") { store in
             _ = try await store.apply(everything())
             _ = try await store.erase([CustomerIdentity(.appAccountToken, token)], in: Samples.scope, quarantined: [])
