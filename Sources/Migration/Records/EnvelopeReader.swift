@@ -140,9 +140,10 @@ struct EnvelopeReader {
             inner += recognition.membersOfRecord.map { $0.inside(value.path) }
             let found = recognition.payload.documents
             guard takeColumns(recognition.carried, beside: found) else { return }
+            var inside = ColumnsOfContainer(value.path)
+            let carried = inside(recognition.carried)
             documents += found.map { document in
-                let carried = (recognition.carried + document.carried).map { $0.inside(value.path) }
-                return document.inside(value.path, beside: carried)
+                document.inside(value.path, beside: carried + inside(document.carried))
             }
         }
     }
@@ -219,7 +220,8 @@ struct EnvelopeReader {
             fates[candidate.index] = .some(.readAsReceipt)
             settledInside.insert(candidate.index)
         }
-        var carried = recognition.carried.map { $0.inside(column.name) }
+        var inside = ColumnsOfContainer(column.name)
+        var carried = inside(recognition.carried)
         if object.hasKeysAsColumn {
             if documents.isEmpty { inner.append(MemberPath(RecordReader.keys, .carriedAlong)) }
             carried.append(CarriedColumn(name: RecordReader.keys, value: .text(column.name)))
@@ -239,7 +241,7 @@ struct EnvelopeReader {
         }
         guard takeColumns(carried, beside: found) else { return }
         documents += found.map { document in
-            document.inside(name, beside: carried + document.carried.map { $0.inside(column.name) })
+            document.inside(name, beside: carried + inside(document.carried))
         }
     }
 

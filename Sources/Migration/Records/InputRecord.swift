@@ -48,6 +48,26 @@ package struct CarriedColumn: Sendable, Equatable {
     func inside(_ container: String) -> CarriedColumn { CarriedColumn(name: container + "." + name, value: value) }
 }
 
+/// Writes the name of a container before the names of the columns in it. Columns of the same name share the new one, because the
+/// same columns can be beside many documents.
+struct ColumnsOfContainer {
+    private let container: String
+    private var names: [String: String] = [:]
+
+    init(_ container: String) {
+        self.container = container
+    }
+
+    mutating func callAsFunction(_ columns: [CarriedColumn]) -> [CarriedColumn] {
+        columns.map { column in
+            if let name = names[column.name] { return CarriedColumn(name: name, value: column.value) }
+            let inside = column.inside(container)
+            names[column.name] = inside.name
+            return inside
+        }
+    }
+}
+
 /// One record of an input, recognized without decoding a receipt.
 package struct InputRecord: Sendable {
     package let place: RecordPlace

@@ -475,6 +475,23 @@ struct PayloadTests {
         #expect(many.payload.documents.isEmpty)
     }
 
+    @Test("the purchases of a user with many fields are read, also in objects around the user", arguments: 0...3)
+    func manyFieldsBesidePurchases(depth: Int) throws {
+        let text = String(repeating: "note ", count: 56)
+        let purchases = (0..<300).map { "\"p\($0)\":{\"row\":\(Made.row),\"text\":\"\(text)\"}" }
+        let fields = (0..<300).map { "\"name of field \($0)\":\"value \($0)\"," }.joined()
+        let user = "{\(fields)\"purchases\":{\(purchases.joined(separator: ","))}}"
+        let record = try one((0..<depth).reduce(user) { inner, level in "{\"object \(level)\":\(inner)}" })
+        let documents = record.payload.documents
+        #expect(documents.count == 300)
+        let path = (0..<depth).reversed().map { "object \($0)." }.joined()
+        for document in [documents.first, documents.last] {
+            let columns = record.carried + (document?.carried ?? [])
+            #expect(columns.count == 301)
+            #expect(columns.contains(CarriedColumn(name: "\(path)name of field 299", value: .text("value 299"))))
+        }
+    }
+
     @Test("documents that a text joins with commas, semicolons, line feeds or blanks are read one by one")
     func joinedDocuments() throws {
         let (a, b) = (Made.receipt(1), Made.receipt(2, size: 702))
