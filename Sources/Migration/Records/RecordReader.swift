@@ -58,6 +58,8 @@ struct RecordReader {
     private var pathsToKeys: [ArraySlice<Substring>]
     /// Whether the text is ``DatabaseJSON`` that was made plain.
     private var isPlain = false
+    /// Whether the text is an object in an array that is the record. The named columns are those of the object.
+    private var isElementOfRecord = false
 
     /// The last part of the name of a column that has the keys of an object: `users.*` for the object `users`, `*` for the
     /// record. Each key is in this column beside the documents in its value.
@@ -297,9 +299,10 @@ struct RecordReader {
     private func object(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int) -> Recognition {
         if let content = StoredEncoding.buffer(bytes) { return read(text: content[...], depth: depth + 1) }
         do throws(JSONReadingError) {
-            let object = try ObjectReader(reader: self, text: text, bytes: bytes, depth: depth)
+            let reader = isElementOfRecord ? withElement(false) : self
+            let object = try ObjectReader(reader: reader, text: text, bytes: bytes, depth: depth)
             var envelope = EnvelopeReader(object: object)
-            return try envelope.read(only: depth == 0 ? receiptColumns : [])
+            return try envelope.read(only: depth == 0 || isElementOfRecord ? receiptColumns : [])
         } catch {
             return notJSON(error, bytes, depth: depth)
         }
@@ -329,7 +332,7 @@ struct RecordReader {
             while let element = try elements.next() {
                 let value = text[slice: element.value]
                 guard let row = try rowElement(element, of: text, bytes, depth: depth) else {
-                    let recognition = read(text: value, depth: depth + 1)
+                    let recognition = self.element(element.kind, value, depth: depth)
                     if count == 1 { return recognition }
                     several.add(recognition, of: value)
                     hasOnlyRows = false
@@ -348,6 +351,22 @@ struct RecordReader {
         } catch {
             return notJSON(error, bytes, depth: depth)
         }
+    }
+
+    /// An element of an array, which is no row. An object in a record that is an array is read like a record of its own: only its
+    /// named columns. Without them, and without any document, it is read by content.
+    private func element(_ kind: JSONKind, _ text: ArraySlice<UInt8>, depth: Int) -> Recognition {
+        guard depth == 0, kind == .object, !receiptColumns.isEmpty else { return read(text: text, depth: depth + 1) }
+        let named = withElement(true).read(text: text, depth: depth + 1)
+        guard case .unrecognized(let problem) = named.payload, problem.code == .missingColumn else { return named }
+        let other = read(text: text, depth: depth + 1)
+        return other.isRecognized ? named : other
+    }
+
+    private func withElement(_ isElementOfRecord: Bool) -> RecordReader {
+        var reader = self
+        reader.isElementOfRecord = isElementOfRecord
+        return reader
     }
 
     /// An element of an array that is a row; nil for any other.
@@ -386,6 +405,8 @@ struct RecordReader {
         private var members: [MemberPath] = []
         /// The elements of `members`, once there are many.
         private var knownMembers: Set<MemberPath> = []
+        /// Why the first object without a named column was left out; nil if none was.
+        private var leftOut: InputProblem?
         /// Whether all documents are in texts.
         private var isInText = true
         /// How many columns can still be copied beside documents; negative if there were too many.
@@ -427,6 +448,10 @@ struct RecordReader {
         }
 
         mutating func add(_ element: Recognition, of text: ArraySlice<UInt8>) {
+            if case .unrecognized(let problem) = element.payload, problem.code == .missingColumn {
+                leftOut = leftOut ?? problem
+                return count(MemberPath("[]", .leftOut))
+            }
             guard element.isUnmistakable, !element.isWeak else {
                 if element.payload.fate == .empty {
                     count(MemberPath("[]", .empty))
@@ -470,7 +495,8 @@ struct RecordReader {
 
         var recognition: Recognition {
             guard !documents.isEmpty || !rows.isEmpty || columnsLeft < 0 else {
-                return .unrecognized(.unknownForm, "An array without documents with purchases.")
+                let problem = InputProblem(.unknownForm, "An array without documents with purchases.")
+                return Recognition(.unrecognized(leftOut ?? problem))
             }
             var result = self
             for (element, text) in others { result.append(element, of: text) }

@@ -711,6 +711,34 @@ struct PayloadTests {
         #expect(Reading("[\(empty),\(empty)]", options: options).kinds == ["empty", "empty"])
     }
 
+    @Test("of the objects in an array that is one line, the named column is the only one looked at")
+    func columnOfElements() throws {
+        func object(_ name: String, _ seed: Int) -> String {
+            "{\"user\":\(seed),\"\(name)\":\"\(Made.receipt(seed))\",\"log\":\"\(Made.receipt(9))\"}"
+        }
+        let lines = """
+            [\(object("receipt", 1)),\(object("receipt", 2))]
+            [\(object("receipt", 3)),\(object("data", 4))]
+            [\(object("data", 5)),\(object("data", 6))]
+            [\(object("data", 7))]
+            [{"user":8},"\(Made.receipt(8))"]
+
+            """
+        let reading = Reading(lines, options: InputOptions(receiptColumns: ["receipt"]))
+        #expect(reading.errors.isEmpty)
+        #expect(
+            reading.records.map { $0.payload.documents.compactMap(\.payload.receiptText) } == [
+                [Made.receipt(1), Made.receipt(2)], [Made.receipt(3)], [], [], [Made.receipt(8)],
+            ])
+        try #require(reading.kinds.count == 5)
+        #expect(reading.kinds[2] == "missingColumn" && reading.kinds[3] == "missingColumn")
+        let members = reading.records.map(\.members)
+        #expect(members[0].contains { $0.path == "[].log" && $0.fate == .leftOut })
+        #expect(members[1].contains { $0.path == "[]" && $0.fate == .leftOut })
+        // Without the option, all are read.
+        #expect(Reading(lines).records.first?.payload.documents.count == 4)
+    }
+
     @Test("with an option, a named column that first appears after the first records is read")
     func columnOfLaterObjects() {
         let text =
