@@ -455,7 +455,7 @@ struct RecordReader {
             guard element.isUnmistakable, !element.isWeak else {
                 if element.payload.fate == .empty {
                     count(MemberPath("[]", .empty))
-                } else if others.count < InputLimits.otherElements {
+                } else if others.count < InputLimits.otherElements || Self.isOfAppStore(element, text) {
                     others.append((element, text))
                 } else {
                     moreOthers.append(UInt8(ascii: moreOthers.isEmpty ? "[" : ","))
@@ -464,6 +464,11 @@ struct RecordReader {
                 return
             }
             append(element, of: text)
+        }
+
+        /// Whether it is as long as the ids of the App Store, so that its text bounds the memory, and `enrich` can complete it.
+        private static func isOfAppStore(_ element: Recognition, _ text: ArraySlice<UInt8>) -> Bool {
+            element.payload.isTransactionID && text.count >= 14
         }
 
         /// Counts the handling of a member. After the first ones, only what is new counts.

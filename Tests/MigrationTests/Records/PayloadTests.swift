@@ -448,6 +448,16 @@ struct PayloadTests {
         #expect(nulls.members.contains { $0.path == "data[]" && $0.fate == .empty })
     }
 
+    @Test("ids of the App Store beside documents of an array are kept one by one, however many there are")
+    func manyIds() throws {
+        let ids = (0..<5_000).map { ",\"\(530_001_234_560_000 + $0)\"" }.joined()
+        for array in ["[\(Made.row)\(ids)]", "[\"\(Made.receipt())\"\(ids)]"] {
+            let documents = try member(array).payload.documents
+            #expect(documents.count == 5_001)
+            #expect(documents.count { $0.payload.kind.hasPrefix("id ") } == 5_000)
+        }
+    }
+
     @Test("texts of a few bytes that begin like receipts are not documents without limit")
     func tinyDocuments() throws {
         func list(_ count: Int) -> String { Array(repeating: "MIAG", count: count).joined(separator: ",") }
