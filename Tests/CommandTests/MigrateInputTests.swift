@@ -132,21 +132,6 @@ struct MigrateInputTests {
         #expect(try folder.object("retried.json")["migrated"] as? Int == 1)
     }
 
-    @Test("A column that may be among the members that are not counted by name is named at the end")
-    func uncountedColumn() async throws {
-        let folder = try Folder.withRoot()
-        let members = (0..<1_100).map { "\"member \($0)\":1," }.joined()
-        try folder.write("dump.ndjson", "{\(members)\"receipt\":\"\(Forged.base64(Forged.bulk[0]))\"}\n".utf8)
-        for (column, isNamed) in [("nationality", true), ("member 5", false)] {
-            let stored = try await folder.migrate("dump.ndjson", "--carry", column, "--output", column)
-            let streamed = try await folder.stream("dump.ndjson", "--carry", column, to: "\(column) lines")
-            for outcome in [stored, streamed] {
-                #expect(outcome.error.contains("do not include the member nationality") == isNamed, "\(outcome)")
-                #expect(!outcome.error.contains("No record has"))
-            }
-        }
-    }
-
     @Test("Standard input gives the same transactions as a file")
     func standardInput() async throws {
         let folder = try Folder.withRoot()

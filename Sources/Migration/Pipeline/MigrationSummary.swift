@@ -159,18 +159,10 @@ public struct MigrationSummary: Sendable, Equatable {
         let receipts = receiptColumns.filter { column in
             !members.keys.contains { $0 == column || MemberPath.isPath($0, inside: column) }
         }
-        return receipts + columns.filter { !isCounted($0) }
-    }
-
-    /// The names of columns of which it is not known whether a record has them: not all paths are counted by name, and none of
-    /// those that are is the column.
-    /// - Parameter columns: other columns than those with receipts, also beside documents inside the record.
-    public func uncounted(_ columns: [String]) -> [String] {
-        members["(other)"] == nil ? [] : columns.filter { !isCounted($0) }
-    }
-
-    private func isCounted(_ column: String) -> Bool {
-        members.keys.contains { $0 == column || $0.hasSuffix("." + column) }
+        return receipts
+            + columns.filter { column in
+                !members.keys.contains { $0 == column || $0.hasSuffix("." + column) }
+            }
     }
 
     /// All members in the order of the output.

@@ -352,7 +352,7 @@ struct MigrateCommand: AsyncParsableCommand {
             Terminal.error(SummaryText.streamed(summary) + limitText(summary))
         }
         let missing = missingText(summary, isStored: false)
-        if let text = missing ?? uncountedText(summary) { Terminal.error(text) }
+        if let missing { Terminal.error(missing) }
         if !summary.isClean || missing != nil { throw ExitStatus.someQuarantined }
     }
 
@@ -388,11 +388,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 reporter.finish()
                 if let path = destination.summary { try OutputFile.write(summary.json(), to: path) }
                 try Terminal.output(SummaryText.text(summary, store: url) + limitText(summary.records))
-                if !retry,
-                    let text = missingText(summary.records, isStored: true) ?? uncountedText(summary.records)
-                {
-                    Terminal.error(text)
-                }
+                if !retry, let text = missingText(summary.records, isStored: true) { Terminal.error(text) }
                 if let html = destination.report {
                     let date = ServerClock.system.now()
                     let report = try await interruption.run { [catalog] in
@@ -449,12 +445,13 @@ struct MigrateCommand: AsyncParsableCommand {
     ///   - summary: the counts of all records.
     ///   - isStored: whether a store has the records now.
     func missingText(_ summary: MigrationSummary, isStored: Bool) -> String? {
+        let names = [userColumn].compactMap(\.self) + carry + documentColumns.names.values.sorted()
         // With a single column, only quarantined records show that it is missing: bare documents need no column.
         let isMissing = summary.quarantinedByReason[InputProblem.Code.missingColumn.rawValue] != nil
         let receipts = column.count > 1 || isMissing ? column : []
         // The other columns of a record without its receipt were not counted.
-        let others = isMissing && summary.migrated == 0 ? [] : namesOfRoles
-        let missing = summary.missing(receiptColumns: receipts.map(columnName), others)
+        let others = isMissing && summary.migrated == 0 ? [] : names
+        let missing = summary.missing(receiptColumns: receipts.map(columnName), others.map(columnName))
         guard !missing.isEmpty else { return nil }
         let advice =
             if !isStored {
@@ -469,21 +466,6 @@ struct MigrateCommand: AsyncParsableCommand {
             No record has \(missing.map { "the column or member \(Printable.text($0))" }.joined(separator: ", or ")). If a \
             name is wrong, \(advice).
             """
-    }
-
-    /// Of records with very many members, a mistyped name can only be suspected.
-    func uncountedText(_ summary: MigrationSummary) -> String? {
-        let columns = summary.uncounted(namesOfRoles)
-        guard !columns.isEmpty else { return nil }
-        return """
-            The records have more members than are counted by name. Those that are counted do not include \
-            \(columns.map { "the member \(Printable.text($0))" }.joined(separator: ", or ")). Check whether the name is right.
-            """
-    }
-
-    /// The names of the columns for the user and so on.
-    private var namesOfRoles: [String] {
-        ([userColumn].compactMap(\.self) + carry + documentColumns.names.values.sorted()).map(columnName)
     }
 
     func columnName(_ text: String) -> String { FormatArguments.columnName(text, hasHeader: !noHeader) }

@@ -77,7 +77,7 @@ struct PlanCommand: AsyncParsableCommand {
             try Terminal.output(PlanText(plan: plan, isStore: isStore, command: command).text)
         }
         let missing = migrate.missingText(plan.summary, isStored: false)
-        if let text = missing ?? migrate.uncountedText(plan.summary) { Terminal.error(text) }
+        if let missing { Terminal.error(missing) }
         if plan.isWhole, let expected = migrate.expectedRecords, let records = plan.records, records != expected {
             throw CommandFailure(
                 """
