@@ -25,13 +25,12 @@ enum DatabaseJSON {
     /// Whether an object in the text begins with a member that states a type. Takes linear time.
     private static func mayHaveTypes(_ text: Bytes) -> Bool {
         text.contains(UInt8(ascii: "{")) { brace in
-            guard let quote = text.firstNonWhiteSpace(from: brace + 1), text[quote] == UInt8(ascii: "\"") else {
-                return false
-            }
-            return names.contains { name in
-                let end = quote + 1 + name.utf8CodeUnitCount
-                return text.begins(with: name, at: quote + 1) && end < text.count && text[end] == UInt8(ascii: "\"")
-            }
+            guard let quote = text.firstNonWhiteSpace(from: brace + 1), text[quote] == UInt8(ascii: "\""),
+                let end = text.position(of: UInt8(ascii: "\""), from: quote + 1)
+            else { return false }
+            // Nearly all names differ in their length already, which costs less than to compare their bytes.
+            let name = text[slice: (quote + 1)..<end]
+            return names.contains { $0.utf8CodeUnitCount == name.count && name.begins(with: $0) }
         }
     }
 
