@@ -134,9 +134,10 @@ struct BatchCounts: Sendable {
     private static func absent<Field: PayloadField>(_: Field.Type, _ counts: [UInt64: Int]) -> [String: Int] {
         var absent: [String: Int] = [:]
         for field in Field.allCases {
-            for (present, count) in counts where present & 1 << UInt64(field.rawValue) == 0 {
-                absent["\(field.name)", default: 0] += count
-            }
+            var total = 0
+            for (present, count) in counts where present & 1 << UInt64(field.rawValue) == 0 { total += count }
+            // The name is made once, and not for each set of fields that lacks it.
+            if total > 0 { absent["\(field.name)"] = total }
         }
         return absent
     }
