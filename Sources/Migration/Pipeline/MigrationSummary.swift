@@ -139,12 +139,13 @@ public struct MigrationSummary: Sendable, Equatable {
         case number(String, any WritableKeyPath<MigrationSummary, Int> & Sendable)
         /// A number computed from the others.
         case derived(String, any KeyPath<MigrationSummary, Int> & Sendable)
-        case group(String, any WritableKeyPath<MigrationSummary, [String: Int]> & Sendable)
+        /// - Parameter names: the maximum number of names, where documents state them.
+        case group(String, any WritableKeyPath<MigrationSummary, [String: Int]> & Sendable, names: Int? = nil)
         case paths(String)
 
         var name: String {
             switch self {
-            case .number(let name, _), .derived(let name, _), .group(let name, _), .paths(let name): name
+            case .number(let name, _), .derived(let name, _), .group(let name, _, names: _), .paths(let name): name
             }
         }
     }
@@ -181,13 +182,13 @@ public struct MigrationSummary: Sendable, Equatable {
         .group("quarantinedByReason", \.quarantinedByReason),
         .group("documentsQuarantinedByReason", \.documentsQuarantinedByReason),
         .paths("members"),
-        .group("migratedByEnvironment", \.migratedByEnvironment),
+        .group("migratedByEnvironment", \.migratedByEnvironment, names: maximumNames),
         .group("transactionsByStanding", \.transactionsByStanding),
         .number("confirmedByEmbeddedReceipt", \.confirmedByEmbeddedReceipt),
         .group("embeddedReceiptsByOutcome", \.embeddedReceiptsByOutcome),
-        .group("transactionsByType", \.transactionsByType),
-        .group("transactionsByYear", \.transactionsByYear),
-        .group("transactionsByProduct", \.transactionsByProduct),
+        .group("transactionsByType", \.transactionsByType, names: maximumNames),
+        .group("transactionsByYear", \.transactionsByYear, names: maximumNames),
+        .group("transactionsByProduct", \.transactionsByProduct, names: maximumProducts),
         .group("transactionFieldsNotCarried", \.transactionFieldsNotCarried),
         .group("appTransactionFieldsNotCarried", \.appTransactionFieldsNotCarried),
         .group("notes", \.notes),
@@ -212,15 +213,12 @@ public struct MigrationSummary: Sendable, Equatable {
             switch member {
             case .number(_, let path): self[keyPath: path] += other[keyPath: path]
             case .derived: break
-            case .group(_, \.transactionsByProduct):
-                Self.add(other.transactionsByProduct, to: &transactionsByProduct, names: Self.maximumProducts)
-            case .group(_, \.transactionsByType):
-                Self.add(other.transactionsByType, to: &transactionsByType, names: Self.maximumNames)
-            case .group(_, \.transactionsByYear):
-                Self.add(other.transactionsByYear, to: &transactionsByYear, names: Self.maximumNames)
-            case .group(_, \.migratedByEnvironment):
-                Self.add(other.migratedByEnvironment, to: &migratedByEnvironment, names: Self.maximumNames)
-            case .group(_, let path): Self.add(other[keyPath: path], to: &self[keyPath: path])
+            case .group(_, let path, names: let maximum):
+                if let maximum {
+                    Self.add(other[keyPath: path], to: &self[keyPath: path], names: maximum)
+                } else {
+                    Self.add(other[keyPath: path], to: &self[keyPath: path])
+                }
             case .paths: addMembers(other.members)
             }
         }
@@ -275,7 +273,8 @@ public struct MigrationSummary: Sendable, Equatable {
             switch member {
             case .number(let name, let path): "  \"\(name)\": \(self[keyPath: path])"
             case .derived(let name, let path): "  \"\(name)\": \(self[keyPath: path])"
-            case .group(let name, let path): "  \"\(name)\": " + Self.object(self[keyPath: path].mapValues { "\($0)" })
+            case .group(let name, let path, names: _):
+                "  \"\(name)\": " + Self.object(self[keyPath: path].mapValues { "\($0)" })
             case .paths(let name):
                 "  \"\(name)\": "
                     + Self.object(
@@ -311,7 +310,7 @@ public struct MigrationSummary: Sendable, Equatable {
             case .number(let name, let path):
                 self[keyPath: path] = object[name]?.integer.flatMap { Int(exactly: $0) } ?? 0
             case .derived: break
-            case .group(let name, let path): self[keyPath: path] = counts(object[name])
+            case .group(let name, let path, names: _): self[keyPath: path] = counts(object[name])
             case .paths(let name):
                 for member in object[name]?.object?.members ?? [] { members[member.key] = counts(member.value) }
             }
