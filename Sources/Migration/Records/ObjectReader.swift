@@ -100,8 +100,10 @@ final class ObjectReader {
         return replaced
     }
 
+    /// - Parameter name: one of Apple's or Unity's names, which are ASCII.
     func column(_ name: String) -> Column? {
-        columns.first { $0.name == name }
+        // Each record is asked for many names. Nearly all differ in their length already, which costs less than to compare them.
+        columns.first { $0.name.utf8.count == name.utf8.count && $0.name == name }
     }
 
     /// The kind of a column. A text that contains a JSON object or array counts as that, because databases and tables store JSON

@@ -11,7 +11,12 @@ package enum StoreKit2Kind: Sendable, Equatable {
         func isText(_ name: String) -> Bool { kind(name) == .string }
         func isNumber(_ name: String) -> Bool { kind(name) == .number }
         // Some callers decoded ids to numbers.
-        func isId(_ name: String) -> Bool { isText(name) || isNumber(name) }
+        func isId(_ name: String) -> Bool {
+            switch kind(name) {
+            case .string?, .number?: true
+            default: false
+            }
+        }
         if isId("transactionId"), isId("originalTransactionId"), isText("productId"), isNumber("purchaseDate") {
             self = .transaction
         } else if isId("originalTransactionId"), isNumber("autoRenewStatus"), kind("transactionId") == nil,
