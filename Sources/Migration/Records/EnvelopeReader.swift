@@ -13,6 +13,8 @@ struct EnvelopeReader {
     }
 
     private let object: ObjectReader
+    /// Whether it is the body of a verifyReceipt request. The shared secret in it must not get into an output file.
+    private let isRequest: Bool
     /// The handling of each column; nil until it is decided.
     private var fates: [MemberFate?]
     /// The handling of members inside the values of columns.
@@ -37,6 +39,7 @@ struct EnvelopeReader {
 
     init(object: ObjectReader) {
         self.object = object
+        isRequest = object.column("receipt-data") != nil
         columnsLeft = InputLimits.columnsBesideDocuments(ofValue: object.bytes.count)
         fates = Array(repeating: nil, count: object.columns.count)
     }
@@ -171,10 +174,7 @@ struct EnvelopeReader {
     private mutating func examine(_ index: Int, isNamed: Bool) {
         let column = object.columns[index]
         let isNamed = isNamed || column.meaning?.mayBeReceipt == true
-        if WireVocabulary.request.contains(column.name), column.name != "receipt-data",
-            object.column("receipt-data") != nil
-        {
-            // The shared secret of a request must not get into an output file.
+        if isRequest, column.name != "receipt-data", WireVocabulary.request.contains(column.name) {
             fates[index] = .ignored
             return
         }
@@ -273,7 +273,7 @@ struct EnvelopeReader {
     private mutating func leaveOutOthers() {
         for (index, column) in object.columns.enumerated() where fates[index] == nil {
             if weak.contains(where: { $0.index == index }) || failure?.index == index { continue }
-            if column.name == "password", object.column("receipt-data") != nil {
+            if isRequest, column.name == "password" {
                 fates[index] = .ignored
             } else if object.mayContainPayload(column) {
                 let recognition = object.value(of: column)
