@@ -191,8 +191,10 @@ enum StoredEncoding {
     /// The receipts in base64 and the JWS that a text joins with commas, semicolons or white space, as a JSON array of texts. Nil
     /// for any other text, also for one receipt in several lines.
     static func joinedDocuments(_ text: Bytes) -> [UInt8]? {
-        guard beginsJoined(text, at: 0),
-            separators.contains(where: { separator in text.contains(separator) { beginsJoined(text, at: $0 + 1) } })
+        // Nearly all receipts and JWS are alone. The beginning is decoded only if another document seems to follow.
+        guard mayBeginJoined(text, at: 0),
+            separators.contains(where: { separator in text.contains(separator) { beginsJoined(text, at: $0 + 1) } }),
+            beginsJoined(text, at: 0)
         else { return nil }
         var writer = JSONWriter()
         writer.beginArray()
@@ -219,13 +221,8 @@ enum StoredEncoding {
     /// Whether a receipt in base64 or a JWS begins here. JSON in base64 does not count, because any line of it can look like a
     /// beginning.
     private static func beginsJoined(_ text: Bytes, at start: Int) -> Bool {
-        guard start < text.count else { return false }
+        guard mayBeginJoined(text, at: start) else { return false }
         let rest = text[slice: start..<text.count]
-        switch rest[0] {
-        // The first digits of base64 for a signed message, for XML, and for other property lists.
-        case UInt8(ascii: "M"), UInt8(ascii: "P"), UInt8(ascii: "e"): break
-        default: return false
-        }
         if rest.begins(with: "eyJ"), let end = rest.firstIndex(where: { $0.base64Value == nil }),
             rest[end] == UInt8(ascii: ".")
         {
@@ -236,6 +233,15 @@ enum StoredEncoding {
             // The other tags of XML can begin a line inside a property list.
             StoredText.beginsSignedMessage($0) || $0.begins(with: "<?xml")
                 || ($0.first == UInt8(ascii: "{") && StoredText.beginsPropertyList($0))
+        }
+    }
+
+    private static func mayBeginJoined(_ text: Bytes, at start: Int) -> Bool {
+        guard start < text.count else { return false }
+        switch text[start] {
+        // The first digits of base64 for a signed message, for XML, and for other property lists.
+        case UInt8(ascii: "M"), UInt8(ascii: "P"), UInt8(ascii: "e"): return true
+        default: return false
         }
     }
 
