@@ -1,7 +1,11 @@
 /// Decodes receipts without verifying them, for inspection only. Do not grant anything based on the result.
 public struct ReceiptDecoder: Sendable {
+    /// Input beyond a limit throws ``ReceiptError``: `tooLarge`, `nestedTooDeeply`, `tooManyCertificates`,
+    /// `tooManyAttributes` or `malformedPropertyList`.
     public let limits: DecodingLimits
 
+    /// A decoder with the given limits. ``DecodingLimits/standard`` accepts every receipt that Apple's endpoint
+    /// accepts.
     public init(limits: DecodingLimits = .standard) { self.limits = limits }
 
     /// Decodes a stored receipt: raw bytes or base64, see ``ReceiptContainer/init(stored:limits:)-([UInt8],_)``.

@@ -12,6 +12,8 @@ internal import Foundation
 /// let verified = try verifier.verify(stored: Array(base64Text.utf8))
 /// ```
 public struct ReceiptVerifier: Sendable {
+    /// Input beyond a limit throws ``ReceiptError`` before a signature is checked: `tooLarge`, `nestedTooDeeply`,
+    /// `tooManyCertificates`, `tooManyAttributes` or `malformedPropertyList`.
     public let limits: DecodingLimits
     let validator: ChainValidator
     private let cache = ChainCache()

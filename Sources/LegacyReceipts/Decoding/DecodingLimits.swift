@@ -28,6 +28,7 @@ public struct DecodingLimits: Hashable, Sendable {
     /// The keys in one property list of a transaction receipt.
     public var maximumKeys: Int
 
+    /// Limits that are the defaults except for the given ones.
     public init(
         maximumSize: Int = Self.defaultMaximumSize, maximumDepth: Int = Self.defaultMaximumDepth,
         maximumCertificates: Int = Self.defaultMaximumCertificates,

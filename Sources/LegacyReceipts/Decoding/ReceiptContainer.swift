@@ -10,7 +10,9 @@ public struct ReceiptContainer: Sendable {
         case propertyList = "property list"
     }
 
+    /// The form that the first bytes show. Malformed content is found only when the receipt is decoded.
     public let form: Form
+    /// The receipt without base64: DER or BER for ``Form/pkcs7``, text for ``Form/propertyList``.
     public let bytes: [UInt8]
 
     /// Reads a receipt from a verifyReceipt request: strict base64 (RFC 4648, 4).

@@ -20,6 +20,7 @@ public struct ReceiptInspection: Sendable {
             case device
         }
 
+        /// The result of one check.
         public enum Outcome: Sendable, Hashable {
             case passed
             case failed(ReceiptError)
@@ -27,7 +28,9 @@ public struct ReceiptInspection: Sendable {
             case skipped(String)
         }
 
+        /// What was checked.
         public let name: Name
+        /// The result. A failed check does not stop the later ones that can still be made.
         public let outcome: Outcome
     }
 
@@ -41,6 +44,8 @@ public struct ReceiptInspection: Sendable {
     public let attributes: [RawAttribute]
     /// The receipt's certificates.
     public let certificates: [CertificateFacts]
+    /// The checks in the order of execution. Checks that do not apply to the receipt, or that an earlier failure
+    /// prevents, may be left out.
     public let checks: [Check]
     /// Why the receipt is trusted, or why it is rejected.
     public let verdict: Result<SignatureEvidence, ReceiptError>

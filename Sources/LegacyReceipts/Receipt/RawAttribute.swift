@@ -8,6 +8,7 @@ public struct RawAttribute: Hashable, Sendable {
     /// The bytes inside the OCTET STRING, including the tag and length of a wrapped value.
     public let value: ArraySlice<UInt8>
 
+    /// An attribute with the given members. Nothing is checked.
     public init(type: Int64, version: Int64, value: ArraySlice<UInt8>) {
         self.type = type
         self.version = version

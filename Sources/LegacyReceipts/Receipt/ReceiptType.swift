@@ -2,6 +2,7 @@
 ///
 /// Unknown values are preserved.
 public struct ReceiptType: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The text of attribute 0, unchanged. Comparison is case-sensitive.
     public let rawValue: String
 
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -40,13 +41,18 @@ public enum ReceiptEnvironment: String, Sendable, Hashable, CaseIterable {
 
 /// The type of product in attribute 1707 (Reference.md V5.3). Unknown values are kept.
 public struct ReceiptProductType: RawRepresentable, Hashable, Sendable {
+    /// The number of attribute 1707.
     public let rawValue: Int64
 
     public init(rawValue: Int64) { self.rawValue = rawValue }
 
+    /// Bought once and owned forever. Restored on all devices of the customer.
     public static let nonConsumable = Self(rawValue: 0)
+    /// Used up, and can be bought again.
     public static let consumable = Self(rawValue: 1)
+    /// A service of a fixed term. Receipts do not contain its length.
     public static let nonRenewingSubscription = Self(rawValue: 2)
+    /// Renews until it is cancelled. Attribute 1708 is the end of the period.
     public static let autoRenewableSubscription = Self(rawValue: 3)
     /// A free (Newsstand) subscription; seen in receipts of 2015 and earlier. It never expires.
     public static let freeSubscription = Self(rawValue: 4)
@@ -55,10 +61,13 @@ public struct ReceiptProductType: RawRepresentable, Hashable, Sendable {
 /// How the customer came to own the product: attribute 1722, `in_app_ownership_type`
 /// (Reference.md V3.5 and V5.3). Unknown values are kept.
 public struct ReceiptOwnershipType: RawRepresentable, Hashable, Sendable {
+    /// The number of attribute 1722.
     public let rawValue: Int64
 
     public init(rawValue: Int64) { self.rawValue = rawValue }
 
+    /// Bought by the customer: `PURCHASED` in a verifyReceipt reply.
     public static let purchased = Self(rawValue: 0)
+    /// Shared by a member of the customer's family: `FAMILY_SHARED` in a verifyReceipt reply.
     public static let familyShared = Self(rawValue: 1)
 }

@@ -11,6 +11,7 @@ public struct TransactionReceipt: Hashable, Sendable {
         /// The value; this kind of receipt holds only strings.
         public let value: String
 
+        /// An entry with the given members. The key is not checked.
         public init(key: String, value: String) {
             self.key = key
             self.value = value

@@ -7,6 +7,7 @@ internal import Encodings
 /// The app must send it to the server. On iOS it is the 16 bytes of `identifierForVendor`, on macOS the 6 bytes of the primary
 /// network interface's MAC address.
 public struct DeviceIdentifier: Hashable, Sendable {
+    /// 16 bytes (iOS) or 6 bytes (macOS), in the order of the text form.
     public let bytes: [UInt8]
 
     /// - Parameter bytes: 16 bytes (iOS) or 6 bytes (macOS); nil for any other number.

@@ -19,6 +19,8 @@ public struct TrustPolicy: Sendable {
     /// forged. For test servers only.
     public var acceptsXcodeReceipts: Bool
 
+    /// A policy that trusts Apple's pinned certificates, unless other values are given. Receipts of Xcode are rejected
+    /// by default. DER is not parsed here: ``ReceiptVerifier/init(trust:limits:)`` throws for a malformed certificate.
     public init(
         roots: Set<Fingerprint> = Self.appleRoots, additionalRoots: [[UInt8]] = [],
         additionalIntermediates: [[UInt8]] = [],
