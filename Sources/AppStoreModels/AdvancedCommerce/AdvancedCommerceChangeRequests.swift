@@ -26,8 +26,8 @@ public struct AdvancedCommerceSubscriptionPriceChangeRequest: Codable, Hashable,
 
 /// A new price (Advanced Commerce API, SubscriptionPriceChangeItem).
 public struct AdvancedCommerceSubscriptionPriceChangeItem: Codable, Hashable, Sendable {
-    /// The developer's identifier of the item, at most 128 characters.
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The developer's identifier of the item, at most 128 characters.
     public var SKU: String
 
     /// The price of the item. In milliunits of the currency: 10.99 is 10990.
@@ -103,8 +103,8 @@ public struct AdvancedCommerceSubscriptionChangeMetadataItem: Codable, Hashable,
     /// When the change takes effect.
     public var effective: AdvancedCommerceEffective
 
-    /// The identifier of the item from then on, at most 128 characters.
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The identifier of the item from then on, at most 128 characters.
     public var SKU: String?
 
     /// The new description.

@@ -37,8 +37,8 @@ public struct AdvancedCommerceOneTimeChargeCreateRequest: AdvancedCommerceInAppR
 
 /// A product that does not renew (Advanced Commerce API, OneTimeChargeItem).
 public struct AdvancedCommerceOneTimeChargeItem: Codable, Hashable, Sendable {
-    /// The developer's identifier of the item, at most 128 characters.
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The developer's identifier of the item, at most 128 characters.
     public var SKU: String
 
     /// The description of the item, at most 45 characters.
@@ -111,8 +111,8 @@ public struct AdvancedCommerceSubscriptionCreateRequest: AdvancedCommerceInAppRe
 
 /// An item of a new subscription (Advanced Commerce API, SubscriptionCreateItem).
 public struct AdvancedCommerceSubscriptionCreateItem: Codable, Hashable, Sendable {
-    /// The developer's identifier of the item, at most 128 characters.
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The developer's identifier of the item, at most 128 characters.
     public var SKU: String
 
     /// The description of the item, at most 45 characters.

@@ -40,8 +40,8 @@ public struct AdvancedCommerceSubscriptionMigrateRequest: Codable, Hashable, Sen
 /// An item of a migrated subscription (Advanced Commerce API, SubscriptionMigrateItem and
 /// SubscriptionMigrateRenewalItem).
 public struct AdvancedCommerceSubscriptionMigrateItem: Codable, Hashable, Sendable {
-    /// The developer's identifier of the item, at most 128 characters.
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The developer's identifier of the item, at most 128 characters.
     public var SKU: String
 
     /// The description of the item, at most 45 characters.

@@ -1,7 +1,7 @@
 /// An item to add (Advanced Commerce API, SubscriptionModifyAddItem).
 public struct AdvancedCommerceSubscriptionModifyAddItem: Codable, Hashable, Sendable {
-    /// The developer's identifier of the item, at most 128 characters.
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The developer's identifier of the item, at most 128 characters.
     public var SKU: String
 
     /// The description of the item, at most 45 characters.
@@ -38,8 +38,8 @@ public struct AdvancedCommerceSubscriptionModifyChangeItem: Codable, Hashable, S
     /// The current identifier of the item.
     public var currentSKU: String
 
-    /// The identifier of the item from then on, at most 128 characters.
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The identifier of the item from then on, at most 128 characters.
     public var SKU: String
 
     /// The description of the item, at most 45 characters.
@@ -82,8 +82,8 @@ public struct AdvancedCommerceSubscriptionModifyChangeItem: Codable, Hashable, S
 
 /// An item to remove (Advanced Commerce API, SubscriptionModifyRemoveItem).
 public struct AdvancedCommerceSubscriptionModifyRemoveItem: Codable, Hashable, Sendable {
-    /// The developer's identifier of the item, at most 128 characters.
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The developer's identifier of the item, at most 128 characters.
     public var SKU: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.

@@ -33,8 +33,8 @@ public struct AdvancedCommerceSubscriptionReactivateInAppRequest: AdvancedCommer
 
 /// An item to keep (Advanced Commerce API, SubscriptionReactivateItem).
 public struct AdvancedCommerceSubscriptionReactivateItem: Codable, Hashable, Sendable {
-    /// The developer's identifier of the item, at most 128 characters.
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The developer's identifier of the item, at most 128 characters.
     public var SKU: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.

@@ -75,8 +75,8 @@ public struct AdvancedCommerceRequestRefundRequest: Codable, Hashable, Sendable 
 
 /// An item to refund (Advanced Commerce API, RequestRefundItem).
 public struct AdvancedCommerceRequestRefundItem: Codable, Hashable, Sendable {
-    /// The developer's identifier of the item, at most 128 characters.
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The developer's identifier of the item, at most 128 characters.
     public var SKU: String
 
     /// The reason for the refund.

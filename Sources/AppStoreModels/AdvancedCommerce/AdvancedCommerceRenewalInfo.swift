@@ -36,8 +36,8 @@ public struct AdvancedCommerceRenewalInfo: AppStoreModel, JSONModel {
 
 /// One item that will renew (App Store Server API, advancedCommerceRenewalItem).
 public struct AdvancedCommerceRenewalItem: AppStoreModel, JSONModel {
-    /// The developer's identifier of the item, in Apple's spelling.
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The developer's identifier of the item, in Apple's spelling.
     public var SKU: String?
 
     /// The description of the item.

@@ -44,8 +44,8 @@ public struct AdvancedCommerceTransactionInfo: AppStoreModel, JSONModel {
 
 /// One item of an Advanced Commerce transaction (App Store Server API, advancedCommerceTransactionItem).
 public struct AdvancedCommerceTransactionItem: AppStoreModel, JSONModel {
-    /// The developer's identifier of the item, in Apple's spelling.
     // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// The developer's identifier of the item, in Apple's spelling.
     public var SKU: String?
 
     /// The description of the item.

@@ -9,6 +9,8 @@ public struct WinBackOffer: Hashable, Sendable {
     /// The eligible customers, dates and storefronts.
     public var rules: WinBackRules
 
+    /// An offer for customers who match `rules`. With `productId`, the offer comes before offers of other products in the
+    /// list of a customer whose last subscription was of that product.
     public init(offerIdentifier: String, group: String, productId: String? = nil, rules: WinBackRules) {
         self.offerIdentifier = offerIdentifier
         self.group = group

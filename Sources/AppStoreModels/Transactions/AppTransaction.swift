@@ -88,5 +88,6 @@ public enum AppTransactionField: UInt8, PayloadField {
     case originalPurchaseDate, originalApplicationVersion, deviceVerification, deviceVerificationNonce, preorderDate
     case appTransactionId, originalPlatform, storeType
 
+    /// Apple's name of the field, which is its JSON key.
     public var name: StaticString { AppTransaction.names[self] }
 }

@@ -140,6 +140,7 @@ public enum RenewalInfoField: UInt8, PayloadField {
     case renewalPrice, eligibleWinBackOfferIds, appAccountToken, appTransactionId, advancedCommerceInfo
     case renewalBillingPlanType, commitmentInfo, renewalQuantity, multiSeatInfo
 
+    /// Apple's name of the field, which is its JSON key.
     public var name: StaticString { JWSRenewalInfoDecodedPayload.names[self] }
 }
 

@@ -200,6 +200,7 @@ public enum TransactionField: UInt8, PayloadField {
     case storefront, storefrontId, transactionReason, currency, price, appTransactionId, advancedCommerceInfo
     case billingPlanType, commitmentInfo, multiSeatInfo, additionalTransactionReason
 
+    /// Apple's name of the field, which is its JSON key.
     public var name: StaticString { JWSTransactionDecodedPayload.names[self] }
 }
 
