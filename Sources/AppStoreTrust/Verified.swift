@@ -24,6 +24,7 @@ public struct Unverified<Payload: Sendable>: Sendable {
     /// The decoded payload.
     public let payload: Payload
 
+    /// Marks a decoded payload as unverified. It makes no check.
     public init(payload: Payload) { self.payload = payload }
 }
 

@@ -2,6 +2,7 @@ public import AppStoreModels
 
 /// The verified data of the App Store Server API about one customer of one app.
 public struct CustomerHistory: Sendable {
+    /// The environment of the client that read the history. Every payload in it has this environment.
     public let environment: Environment
     /// The newest data of each transaction, in the App Store's order. Empty if there are no transactions.
     public let transactions: [Verified<JWSTransactionDecodedPayload>]
@@ -13,8 +14,11 @@ public struct CustomerHistory: Sendable {
 
 /// Reads a customer's history and subscription statuses, and verifies every JWS in them.
 public struct CustomerHistoryReader: Sendable {
+    /// Sends the queries, with retries and rate limits.
     public let client: AppStoreServerAPIClient
+    /// Verifies every JWS in the answers. If one fails, the whole history fails.
     public let verifier: SignedDataVerifier
+    /// The app. A transaction of another app makes ``history(of:)`` throw ``SignedDataError``.
     public let bundleID: String
     private let clock: @Sendable () -> Int64
 

@@ -13,6 +13,8 @@ public struct SignedDataExpectation: Hashable, Sendable {
     /// The accepted environments. A future environment of Apple's is accepted only if it is listed here.
     public var environments: Set<Environment>?
 
+    /// The values to compare with. By default nothing is compared, so a genuine payload of any app and environment
+    /// passes.
     public init(bundleId: String? = nil, appAppleId: Int64? = nil, environments: Set<Environment>? = nil) {
         self.bundleId = bundleId
         self.appAppleId = appAppleId

@@ -17,6 +17,8 @@ public struct SignedDataTrust: Sendable {
     /// Only Apple's roots.
     public static let apple = SignedDataTrust()
 
+    /// Trust anchors, by default Apple's pinned roots alone. Certificates in `additionalRoots` are not parsed here:
+    /// ``SignedDataVerifier`` throws for a malformed one.
     public init(
         roots: Set<Fingerprint> = PinnedRoots.apple, additionalRoots: [[UInt8]] = [], acceptsXcode: Bool = false
     ) {

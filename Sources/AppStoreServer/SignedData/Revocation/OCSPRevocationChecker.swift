@@ -31,6 +31,13 @@
             verdicts = RevocationVerdicts(lifetime: lifetime.wholeMilliseconds)
         }
 
+        /// Queries the OCSP responders of leaf and intermediate, unless a verdict about the chain is cached. Calls for
+        /// the same chain at the same time share one query.
+        ///
+        /// - Parameters:
+        ///   - chain: leaf, intermediate, root. A certificate that cannot be read, or that names no responder, gets
+        ///     ``RevocationStatus/unknown(_:)``.
+        ///   - now: milliseconds since 1970-01-01T00:00:00Z.
         public func status(of chain: SignedDataCertificates, now: Int64) async -> RevocationStatus {
             await verdicts.verdict(of: chain, now: now) { [transport, timeout] in
                 await Self.ask(chain, now, OCSPQueries(transport: transport, timeout: timeout))

@@ -17,6 +17,7 @@ public struct SignedDataCertificates: Hashable, Sendable {
     /// The trusted root that issued the intermediate. The third certificate of `x5c` can differ from it.
     public let root: [UInt8]
 
+    /// The path of a chain, in DER. Nothing is parsed or checked.
     public init(leaf: [UInt8], intermediate: [UInt8], root: [UInt8]) {
         self.leaf = leaf
         self.intermediate = intermediate
