@@ -31,6 +31,7 @@ public struct CatalogEntry: Hashable, Sendable {
         case pattern(String, priority: Int)
     }
 
+    /// The product or products that the facts are about.
     public let subject: Subject
     /// The place of the entry.
     public let source: CatalogSource
@@ -47,6 +48,7 @@ public struct CatalogEntry: Hashable, Sendable {
     public var stacks: Bool?
     /// Extra time that a customer gets for sharing contact data (Newsstand).
     public var bonusDuration: SubscriptionPeriod?
+    /// The offers; empty if the place states none.
     public var offers: [CatalogOffer] = []
     /// Apple's identifier of the subscription group.
     public var subscriptionGroupIdentifier: String?
@@ -54,15 +56,18 @@ public struct CatalogEntry: Hashable, Sendable {
     public var subscriptionGroupName: String?
     /// The level of service within the group; 1 is the highest.
     public var level: Int?
+    /// Whether Family Sharing is turned on for the product.
     public var familyShareable: Bool?
     /// The App Store's number for the product (`apple-id` in a feed).
     public var adamId: Int64?
+    /// The name in App Store Connect, which customers do not see.
     public var referenceName: String?
     /// The price as the source writes it, for display only.
     public var price: String?
     /// The name of the entitlement that the product unlocks. Products with the same name unlock the same thing.
     public var entitlement: String?
 
+    /// An entry that states nothing yet.
     public init(subject: Subject, source: CatalogSource) {
         self.subject = subject
         self.source = source

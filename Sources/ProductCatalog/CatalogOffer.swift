@@ -19,6 +19,7 @@ public struct CatalogOffer: Hashable, Sendable {
     /// The customers, dates and storefronts of a win-back offer; nil if the source states no rules.
     public var winBackRules: WinBackRules?
 
+    /// An offer with the given facts. Nil stands for a fact that the source does not state.
     public init(
         type: OfferType, identifier: String? = nil, paymentMode: OfferDiscountType? = nil,
         period: SubscriptionPeriod? = nil, numberOfPeriods: Int = 1, referenceName: String? = nil, price: String? = nil,

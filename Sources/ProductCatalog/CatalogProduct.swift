@@ -20,6 +20,8 @@ public struct CatalogProduct: Sendable {
 
     /// The requested product identifier.
     public let productId: String
+    /// An entry for the product itself takes precedence over patterns. Facts of a pattern do not complete such an
+    /// entry.
     public let rule: Rule
     private let record: CatalogRecord
 
@@ -32,6 +34,7 @@ public struct CatalogProduct: Sendable {
     /// All facts at once.
     public var facts: CatalogEntry { record.facts }
 
+    /// The product type in Apple's terms; nil if the catalog does not state it.
     public var type: ProductType? { record.facts.type }
     /// Whether this is a Newsstand free subscription, which never expires. Its ``type`` is the closest current type,
     /// non-renewing.
@@ -46,14 +49,22 @@ public struct CatalogProduct: Sendable {
     /// `true` unless the catalog states otherwise. A customer who paid twice for a month has paid for two months;
     /// counting both from their purchase dates would lose one.
     public var stacks: Bool { record.facts.stacks ?? true }
+    /// Extra time that a customer gets for sharing contact data (Newsstand); nil if the catalog does not state it.
     public var bonusDuration: SubscriptionPeriod? { record.facts.bonusDuration }
+    /// All offers of the product: introductory, promotional, offer codes and win-back. Empty if the catalog states
+    /// none.
     public var offers: [CatalogOffer] { record.facts.offers }
+    /// Apple's identifier of the subscription group; nil if the catalog does not state it.
     public var subscriptionGroupIdentifier: String? { record.facts.subscriptionGroupIdentifier }
+    /// The group's name, which is a label only; nil if the catalog does not state it.
     public var subscriptionGroupName: String? { record.facts.subscriptionGroupName }
     /// The level of service within the group; 1 is the highest.
     public var level: Int? { record.facts.level }
+    /// Whether Family Sharing is turned on for the product; nil if the catalog does not state it.
     public var isFamilyShareable: Bool? { record.facts.familyShareable }
+    /// The App Store's number for the product (`apple-id` in a feed); nil if the catalog does not state it.
     public var adamId: Int64? { record.facts.adamId }
+    /// The name in App Store Connect, which customers do not see; nil if the catalog does not state it.
     public var referenceName: String? { record.facts.referenceName }
     /// The price as text, for display only.
     public var price: String? { record.facts.price }

@@ -12,6 +12,7 @@ public struct CatalogSource: Hashable, Sendable, CustomStringConvertible {
     /// For example `catalog.yaml:12: products.com.example.monthly`.
     public let description: String
 
+    /// A place, and its ``description``. Nil members are left out of the text.
     public init(file: String, line: Int? = nil, element: String? = nil) {
         self.file = file
         self.line = line

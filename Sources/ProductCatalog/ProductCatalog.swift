@@ -114,6 +114,7 @@ public struct ProductCatalog: Sendable {
     /// The product identifiers that have their own entry, sorted.
     public var productIds: [String] { exact.keys.sorted() }
 
+    /// Whether the catalog has neither products nor patterns, so that every look-up returns nil.
     public var isEmpty: Bool { exact.isEmpty && patterns.isEmpty }
 }
 

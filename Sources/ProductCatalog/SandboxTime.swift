@@ -2,6 +2,7 @@
 public enum SandboxTime {
     /// One row of the table: a real period and the time between its renewals in the classic sandbox.
     public struct Rate: Hashable, Sendable {
+        /// The real period, as the product is sold in production.
         public let period: SubscriptionPeriod
         /// Milliseconds.
         public let renewalLength: Int64

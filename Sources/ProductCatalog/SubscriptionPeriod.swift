@@ -26,6 +26,7 @@ public struct SubscriptionPeriod: Hashable, Sendable, CustomStringConvertible {
 
     /// The number of units, 1 to ``maximumValue``.
     public let value: Int
+    /// The unit as written: `P7D` keeps days, and `P1W` weeks.
     public let unit: Unit
 
     /// `nil` unless `value` is 1 to ``maximumValue``.
