@@ -100,6 +100,7 @@ public enum ComparisonRule: String, Sendable, CaseIterable {
     /// Both replies reject the request; Apple's documentation and its replies disagree on the number (V1.4).
     case refusalCode
 
+    /// The cause that the rule stands for. Each rule has exactly one.
     public var kind: DifferenceKind {
         switch self {
         case .status, .signedFieldDiffers, .signedFieldMissing, .inventedField, .shape, .creationDateAttribute,

@@ -36,8 +36,11 @@ public enum EntitlementReason: String, Sendable, CaseIterable {
 public struct EntitlementDifference: Sendable, Hashable {
     /// Nil if only one reply accepts the receipt, and no purchase in it is active.
     public let productId: String?
+    /// The first transaction of the purchase; nil for the receipt as a whole, or if the entry has none.
     public let originalTransactionId: String?
+    /// The reply that grants access.
     public let grantedBy: EntitlementSide
+    /// Why the other reply does not grant access.
     public let reason: EntitlementReason
     /// `status` of the reply that does not grant.
     public let status: Int64

@@ -4,9 +4,11 @@ internal import AppStoreModels
 public struct EntitlementTally: Sendable {
     /// A purchase that is granted differently, and where.
     public struct Example: Sendable {
+        /// The place of the pair's record in the input, as the caller gave it.
         public let place: String
         /// The first 12 hexadecimal digits of the SHA-256 of the receipt that was sent.
         public let receiptName: String?
+        /// The purchase, and which reply grants it.
         public let difference: EntitlementDifference
 
         /// One line: place, receipt, product, direction, reason.

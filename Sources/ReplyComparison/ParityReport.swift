@@ -4,19 +4,24 @@ internal import AppStoreModels
 public struct ParityReport: Sendable {
     /// A difference, and the place of its record.
     public struct Example: Sendable {
+        /// The place of the pair's record in the input, as the caller gave it.
         public let place: String
+        /// The difference, with redacted values.
         public let difference: ReplyDifference
     }
 
     /// Apple's status and ours for the same request; nil if a reply has none.
     public struct Statuses: Hashable, Sendable {
+        /// `status` of Apple's reply.
         public let apples: Int64?
+        /// `status` of our reply.
         public let ours: Int64?
     }
 
     /// Paths above this number are counted together.
     private static let maximumPaths = 4096
 
+    /// Pairs that were compared. ``failed`` and ``skipped`` are not included.
     public private(set) var pairs = 0
     /// Pairs without any difference.
     public private(set) var identicalPairs = 0
@@ -29,9 +34,14 @@ public struct ParityReport: Sendable {
     /// Accepted pairs without a date, or older than an earlier pair of the input. With
     /// ``LatestReceiptLearning/earlierPairs``, the endpoint had later replies when it answered them.
     public private(set) var pairsOutOfOrder = 0
+    /// The members of all pairs. A missing element of a list counts once.
     public private(set) var counts = ParityCounts()
+    /// The counts by path, as in ``ReplyComparison/fields``. Paths beyond the first 4,096 are counted together as
+    /// `(other)`.
     public private(set) var fields: [String: ParityCounts] = [:]
+    /// The number of pairs with each combination of statuses.
     public private(set) var statuses: [Statuses: Int] = [:]
+    /// The number of differences by rule. Differences beyond ``ComparisonContext/maximumDifferences`` are not included.
     public private(set) var rules: [ComparisonRule: Int] = [:]
     /// The first differences: mismatches up to the limit, and one of each other kind per member and rule.
     public private(set) var examples: [Example] = []
@@ -46,6 +56,12 @@ public struct ParityReport: Sendable {
     private var seen: Set<String> = []
     private var newestDate = Int64.min
 
+    /// An empty report.
+    ///
+    /// - Parameters:
+    ///   - maximumExamples: the limit for ``examples``, and for the examples of ``entitlement``. A negative number
+    ///     counts as 0.
+    ///   - learning: the receipts that the endpoint stored before the comparison. It is only reported.
     public init(maximumExamples: Int = 100, learning: LatestReceiptLearning = .none) {
         self.maximumExamples = max(0, maximumExamples)
         self.learning = learning
@@ -60,6 +76,11 @@ public struct ParityReport: Sendable {
             && entitlement.obstacles[.unreadablePurchases] == nil
     }
 
+    /// Counts a pair.
+    ///
+    /// - Parameters:
+    ///   - comparison: its two replies.
+    ///   - place: names the record in ``examples``, for example file and line.
     public mutating func add(_ comparison: ReplyComparison, place: String) {
         pairs += 1
         if comparison.isIdentical { identicalPairs += 1 }

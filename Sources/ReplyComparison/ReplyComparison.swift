@@ -12,6 +12,7 @@ public struct ComparisonContext: Sendable {
     /// Facts about the request.
     package var facts: RequestFacts?
 
+    /// The context without facts about the request; ``read(request:)`` adds them.
     public init(isSameMoment: Bool = false, now: Int64? = nil, maximumDifferences: Int = 200) {
         self.isSameMoment = isSameMoment
         self.now = now
@@ -47,6 +48,7 @@ public struct ReplyComparison: Sendable {
     public let appleStatus: Int64?
     /// `status` of our reply; nil if it has none.
     public let ourStatus: Int64?
+    /// The numbers of equal and differing members. They include differences that were not kept.
     public let counts: ParityCounts
     /// The differences in the order of the members of Apple's reply, at most
     /// ``ComparisonContext/maximumDifferences``.
@@ -63,6 +65,7 @@ public struct ReplyComparison: Sendable {
     /// The date of Apple's reply, in milliseconds since 1970-01-01T00:00:00Z; nil if neither the reply nor the context has it.
     public let requestDate: Int64?
 
+    /// Whether no member differs, not even in its form. Equality of the bytes is not required.
     public var isIdentical: Bool { counts.differing == 0 }
 
     /// - Parameters:

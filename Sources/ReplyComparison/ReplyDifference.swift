@@ -10,12 +10,14 @@ public struct ReplyDifference: Sendable, Hashable {
     public let path: String
     /// The transaction that the member belongs to; in `pending_renewal_info` the original transaction.
     public let transactionId: String?
+    /// The reason for the difference. It determines the ``kind``.
     public let rule: ComparisonRule
     /// Apple's value; nil if Apple's reply does not have the member.
     public let apples: String?
     /// Our value; nil if our reply does not have the member.
     public let ours: String?
 
+    /// The kind of ``rule``.
     public var kind: DifferenceKind { rule.kind }
 
     /// Writes the members of one JSON object.
@@ -35,15 +37,22 @@ public struct ParityCounts: Sendable, Hashable {
     public var equalDerivable = 0
     /// Equal, although only Apple's database or the time of the request determines the value.
     public var equalServerState = 0
+    /// Differing members of the kind ``DifferenceKind/mismatch``: the endpoint is at fault.
     public var mismatch = 0
+    /// Differing members of the kind ``DifferenceKind/serverState``: receipt and store do not determine the value.
     public var serverState = 0
+    /// Differing members of the kind ``DifferenceKind/formatting``.
     public var formatting = 0
 
+    /// All counts are 0.
     public init() {}
 
+    /// All equal members.
     public var equal: Int { equalDerivable + equalServerState }
+    /// All differing members, of any kind.
     public var differing: Int { mismatch + serverState + formatting }
 
+    /// Adds each count.
     public static func += (left: inout Self, right: Self) {
         left.equalDerivable += right.equalDerivable
         left.equalServerState += right.equalServerState
