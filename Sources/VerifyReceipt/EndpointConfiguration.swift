@@ -25,6 +25,16 @@ public struct AppConfiguration: Sendable {
     /// receipt is enough to read the purchases of its customer.
     public var answersValidations = false
 
+    /// An app without further settings. It keeps the configuration's defaults for `freshness` and `order`.
+    ///
+    /// - Parameters:
+    ///   - bundleId: the app.
+    ///   - sharedSecrets: the app-specific secrets. If there are no account-wide secrets either, every password is
+    ///     accepted, and also a missing one.
+    ///   - appleId: nil to accept receipts with any id in attribute 1.
+    ///   - catalog: the app's products; nil for none.
+    ///   - freshness: nil for ``EndpointConfiguration/freshness``.
+    ///   - order: nil for ``EndpointConfiguration/order``.
     public init(
         bundleId: String, sharedSecrets: [SharedSecret] = [], appleId: Int64? = nil, catalog: ProductCatalog? = nil,
         freshness: Freshness? = nil, order: EndpointConfiguration.Order? = nil
@@ -159,13 +169,17 @@ public struct EndpointConfiguration: Sendable {
         public init() {}
     }
 
+    /// The apps with their own settings. Other apps are handled as ``unknownBundleIds`` states.
     public var apps: [AppConfiguration]
     /// Account-wide secrets ("primary shared secret"), valid for every app.
     public var accountSecrets: [SharedSecret] = []
+    /// The answer to genuine receipts of other apps. By default, they are accepted.
     public var unknownBundleIds = UnknownBundleIds.accepted
+    /// How `receipt-data` is decoded. By default, white space and the URL-safe alphabet get 21002, as from Apple.
     public var base64 = Base64Rule.strict
     /// The trust anchors for receipts.
     public var trust: TrustPolicy
+    /// The limits for decoding receipts. A receipt beyond a limit is rejected.
     public var limits = DecodingLimits.standard
     /// The size of the cache of genuine receipts, in bytes; 0 to verify every receipt.
     public var receiptCacheBytes = 32 << 20
@@ -174,15 +188,21 @@ public struct EndpointConfiguration: Sendable {
     /// How long an answer waits for that before the spool takes the receipt. `compare` sets a
     /// longer limit, because no client waits.
     package var learningLimit = Duration.milliseconds(250)
+    /// How unsigned facts in the store count. By default, they only complete signed transactions.
     public var recordedFacts = RecordedFacts.completing
+    /// Which replies have `latest_receipt_info`. By default, all that have a purchase.
     public var latestTransactions = LatestTransactions.always
     /// The order of `latest_receipt_info` for apps without their own order.
     public var order = Order.newestFirst
     /// How production handles sandbox purchases of configured apps without their own setting.
     public var sandboxAtProduction = SandboxAtProduction.refused
+    /// The answer while the store cannot be read. By default, an error on which clients retry.
     public var whenStoreFails = StoreFailure.unavailable
+    /// The answer while neither the store nor the spool accepts receipts. By default, an error on which clients retry.
     public var whenSpoolIsFull = SpoolFailure.unavailable
+    /// Members without a signed source that some clients require. By default, none.
     public var presumedMembers = PresumedMembers()
+    /// Members that Apple's endpoint does not have. By default, none.
     public var additionalMembers = AdditionalMembers()
     /// Whether a StoreKit 2 JWS in `receipt-data` gets a reply in the form for app receipts. This is an extension: Apple's
     /// endpoint answers 21002.
@@ -194,6 +214,8 @@ public struct EndpointConfiguration: Sendable {
     /// Queries the App Store for apps with ``Freshness/Source/appStore``.
     public var customerRefresher: (any CustomerRefreshing)?
 
+    /// A configuration with the defaults, which answer as Apple did. Without apps, receipts of every app are accepted
+    /// and no request needs a shared secret.
     public init(apps: [AppConfiguration] = [], trust: TrustPolicy = .apple) {
         self.apps = apps
         self.trust = trust

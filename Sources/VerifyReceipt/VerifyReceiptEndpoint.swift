@@ -11,6 +11,7 @@ public import TransactionStore
 /// let reply = await endpoint.reply(to: body, at: .production, now: milliseconds)
 /// ```
 public final class VerifyReceiptEndpoint: Sendable {
+    /// The configuration at creation. To change it, create another endpoint.
     public let configuration: EndpointConfiguration
     let store: (any TransactionStore)?
     let reader: SubmissionReader

@@ -7,6 +7,7 @@ public struct VerifyReceiptReply: Sendable {
     /// The facts that logs may contain.
     public let facts: ReplyFacts
 
+    /// An answer with the given members. `body` is sent unchanged.
     public init(status: Int, body: [UInt8], facts: ReplyFacts) {
         self.status = status
         self.body = body
@@ -18,6 +19,7 @@ public struct VerifyReceiptReply: Sendable {
 public struct ReplyFacts: Sendable {
     /// The first 12 hexadecimal digits of the SHA-256 of the receipt's bytes; nil if no receipt could be read.
     public var receiptName: String?
+    /// The bundle id in the receipt; nil if no receipt could be read or it has none.
     public var bundleId: String?
     /// Whether the configuration names the app. Only then may its bundle id be the label of a metric, because any client
     /// can send receipts of any number of other apps.
@@ -45,6 +47,7 @@ public struct ReplyFacts: Sendable {
     /// Whether an App Store query was needed and failed.
     public var appStoreFailed = false
 
+    /// The facts of a request about which nothing is known yet.
     public init() {}
 
     /// The facts with a further reason, which comes first: a store failure that happened before may have set its own.

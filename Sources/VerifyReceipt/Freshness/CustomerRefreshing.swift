@@ -26,6 +26,7 @@ public struct RefreshedPurchases: Sendable, Hashable {
     /// The purchases that the App Store does not know.
     public var unknown: Set<String>
 
+    /// The App Store's answers. By default, it knew every purchase.
     public init(times: [String: Int64], unknown: Set<String> = []) {
         self.times = times
         self.unknown = unknown

@@ -10,6 +10,7 @@ public struct Freshness: Sendable, Hashable {
         case appStore = "app-store"
     }
 
+    /// The data of a reply in addition to the receipt.
     public var source: Source
     /// The maximum age of the App Store query for a reply, in milliseconds. The reply also contains later notifications. Only
     /// for ``Source/appStore``.
@@ -18,6 +19,12 @@ public struct Freshness: Sendable, Hashable {
     /// age.
     public var isRequired: Bool
 
+    /// By default, replies use the store without queries to the App Store.
+    ///
+    /// - Parameters:
+    ///   - source: the data of a reply in addition to the receipt.
+    ///   - maximumAge: milliseconds. A negative number counts as 0.
+    ///   - isRequired: whether a reply needs a current query.
     public init(source: Source = .store, maximumAge: Int64 = 3_600_000, isRequired: Bool = false) {
         self.source = source
         self.maximumAge = max(0, maximumAge)

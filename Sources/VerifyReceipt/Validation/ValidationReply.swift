@@ -9,6 +9,7 @@ public struct ValidationReply: Sendable {
     /// The facts that logs may contain.
     public let facts: ReplyFacts
 
+    /// An answer with the given members. `body` is sent unchanged.
     public init(httpStatus: Int, code: Int, body: [UInt8], facts: ReplyFacts) {
         self.httpStatus = httpStatus
         self.code = code
