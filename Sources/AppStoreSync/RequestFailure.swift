@@ -4,7 +4,9 @@ internal import Encodings
 
 /// The App Store does not accept the app or its key. A run stops, because every further request would be refused too.
 public struct AppStoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The app of the refused request.
     public let bundleID: String
+    /// The environment of the refused request.
     public let environment: Environment
     /// The status of the answer.
     public let httpStatus: Int

@@ -48,6 +48,10 @@ public final class StoreRateBudget: SharedRateBudget {
         self.timeout = timeout
     }
 
+    /// Takes permits from the store, at most `count`.
+    ///
+    /// - Throws: an error if the store fails, does not answer in time, or did so less than a second ago. The client
+    ///   then keeps to a part of the limit.
     public func take(_ count: Int, of limit: SharedRateLimit) async throws -> SharedRatePermits {
         let isPaused = state.withLock { $0.hanging > 0 || ($0.pausedUntil.map { $0 > .now } ?? false) }
         guard !isPaused else { throw Unavailable() }

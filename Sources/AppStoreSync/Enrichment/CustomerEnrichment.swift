@@ -30,6 +30,7 @@ public struct CustomerEnrichment: Sendable {
         /// Facts that were not stored, because a hash of the customer was left when the customer was erased.
         public var erasedFacts = 0
 
+        /// All counts are 0.
         public init() {}
     }
 
@@ -37,6 +38,7 @@ public struct CustomerEnrichment: Sendable {
     public struct Failure: Sendable {
         /// The transaction id of the query. It identifies a customer: keep it out of logs.
         public let transactionId: String
+        /// The description of the error that ended the query.
         public let reason: String
         /// Whether the network or the App Store failed, and not this query alone.
         var isOutage = false
@@ -52,7 +54,9 @@ public struct CustomerEnrichment: Sendable {
 
     /// The customers of one app and environment that a run must query.
     public struct OpenCustomers: Sendable, Hashable {
+        /// The app and the environment.
         public let scope: StoreScope
+        /// The number of customers with at least one purchase without an answer.
         public internal(set) var customers = 0
         /// The number of purchases without an answer. This is the maximum number of queries, because one answer often
         /// covers several purchases.
@@ -76,6 +80,7 @@ public struct CustomerEnrichment: Sendable {
         /// The result for a bare transaction id. Not called after a failed query.
         public var onBareId: (String, BareId) -> Void
 
+        /// Callbacks that do nothing, except for the given ones.
         public init(
             onFailure: @escaping (Failure) -> Void = { _ in }, onHold: @escaping (Int64?) -> Void = { _ in },
             onProgress: @escaping (Counts) -> Void = { _ in },

@@ -10,12 +10,20 @@ internal import Purchases
 public struct NotificationApps: Sendable {
     /// One app.
     public struct App: Sendable {
+        /// The app, compared byte by byte with the notification.
         public var bundleId: String
         /// The app's id in the App Store. Production notifications of version 2 must state it; nil to check the bundle id alone.
         public var appleId: Int64?
         /// The app-specific shared secrets, for notifications of version 1.
         public var sharedSecrets: [SharedSecret]
 
+        /// An app whose notifications are accepted.
+        ///
+        /// - Parameters:
+        ///   - bundleId: the app.
+        ///   - appleId: nil to accept production notifications with any Apple id.
+        ///   - sharedSecrets: for notifications of version 1. Without any secret of the app or the account, they are
+        ///     refused.
         public init(bundleId: String, appleId: Int64? = nil, sharedSecrets: [SharedSecret] = []) {
             self.bundleId = bundleId
             self.appleId = appleId

@@ -27,6 +27,7 @@ public struct NotificationBackfill: Sendable {
         /// Refused notifications, by reason.
         public var refused: [NotificationOutcome: Int] = [:]
 
+        /// All counts are 0.
         public init() {}
 
         /// All refused notifications.

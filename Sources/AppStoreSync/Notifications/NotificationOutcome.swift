@@ -36,13 +36,17 @@ public enum NotificationOutcome: String, Sendable, CaseIterable {
 ///
 /// It contains no signed data and no secrets. Its texts come from verified notifications only.
 public struct NotificationReport: Sendable {
+    /// The result. The initial value stands for a body in which no notification could be read.
     public var outcome = NotificationOutcome.malformed
     /// The `notificationUUID` in lower case. Version 1 has none: the store derives one from the content.
     public var notificationUUID: String?
     /// `notificationType`; in version 1 `notification_type`.
     public var notificationType: String?
+    /// `subtype`; nil if the type has none, and in version 1.
     public var subtype: String?
+    /// The app of the notification; nil if no genuine notification could be read.
     public var bundleId: String?
+    /// The environment in Apple's spelling; nil if no genuine notification could be read.
     public var environment: String?
     /// Why the notification was not accepted, in one sentence.
     public var reason: String?
@@ -53,6 +57,7 @@ public struct NotificationReport: Sendable {
     /// The duration of the store's work, in nanoseconds; nil if the notification did not reach the store.
     public var storeNanoseconds: Int64?
 
+    /// The report of a notification that was not read yet.
     public init() {}
 
     static func malformed(_ reason: String) -> NotificationReport {

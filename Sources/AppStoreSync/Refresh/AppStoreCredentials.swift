@@ -3,7 +3,9 @@ public import AppStoreServer
 
 /// The key for the App Store Server API of one app, and the addresses of the API.
 public struct AppStoreCredentials: Sendable {
+    /// The app. The tokens for the API state it.
     public var bundleID: String
+    /// An In-App Purchase key of the app's team. It signs the tokens for both environments.
     public var key: InAppPurchaseKey
     /// The address of the production API, for example a local sandbox; nil for Apple's.
     public var productionURL: String?
