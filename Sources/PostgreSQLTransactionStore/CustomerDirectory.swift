@@ -21,6 +21,15 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
         ORDER BY i.customer, i.kind, i.value
         """)
 
+    /// The next customers of a scope, ordered by their smallest identities. Each customer is read whole, so a page of
+    /// customers with long histories takes more time.
+    ///
+    /// - Parameters:
+    ///   - scope: the app and the environment.
+    ///   - identity: `identities.first` of the last customer of the previous page; nil to start at the beginning.
+    ///   - limit: 1 to 1,000. Other values are clamped to this range.
+    /// - Returns: an empty page at the end.
+    /// - Throws: `TransactionStoreError`.
     public func customers(
         in scope: StoreScope, after identity: CustomerIdentity?, limit: Int
     ) async throws -> [Customer] {
@@ -66,6 +75,13 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
     private static let findUserId = findReference(
         "SELECT scope, kind, value FROM user_claims WHERE user_id = $1::bytea")
 
+    /// The identities to look up for a reference, in all apps and environments, ordered. Empty if nothing has the
+    /// reference.
+    ///
+    /// - Parameters:
+    ///   - reference: compared byte by byte.
+    ///   - limit: 1 to 1,000. Other values are clamped to this range.
+    /// - Throws: `TransactionStoreError`.
     public func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] {
         let (statement, id) =
             switch reference {

@@ -16,6 +16,9 @@ extension PostgreSQLTransactionStore: CustomerEraser {
         }
     }
 
+    /// The current result of an erasure with the same arguments. It runs the erasure in a savepoint and rolls it back,
+    /// so it waits for writers like an erasure does.
+    /// - Throws: `TransactionStoreError`.
     public func rowsToErase(
         _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
     ) async throws -> ErasedRows {
@@ -54,6 +57,9 @@ extension PostgreSQLTransactionStore: CustomerEraser {
             .run(identities, quarantined, leavingHashesIn: leavingHashes ? LeftHashTable(session: session) : nil)
     }
 
+    /// Removes the hashes that erasures left of these identities. Documents about the identities are stored again.
+    /// - Returns: the number of removed hashes.
+    /// - Throws: `TransactionStoreError`.
     public func removeLeftHashes(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> Int64 {
         try await perform { session in
             try session.transaction { try LeftHashTable(session: session).remove(of: identities, in: scope) }

@@ -2,6 +2,8 @@ import Purchases
 public import TransactionStore
 
 extension PostgreSQLTransactionStore: MigrationStore {
+    /// Adds one step of a migration in one transaction. Applying a step again changes nothing.
+    /// - Throws: `TransactionStoreError`: `invalidArgument` for a step that `MigrationLimits` rejects.
     public func apply(_ step: MigrationStep) async throws -> AppliedFacts {
         try MigrationLimits.check(step)
         return try await writeStep(FactBatch([step.facts]), MigrationBatch(step))
@@ -29,6 +31,8 @@ extension PostgreSQLTransactionStore: MigrationStore {
     /// How many keys or identities one statement looks up.
     private static let keysAtOnce = 4_096
 
+    /// The receipts with these keys that a migration has verified, in any order. Unknown keys are left out.
+    /// - Throws: `TransactionStoreError`.
     public func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {
         try await perform { session in
             let keys = Array(Set(keys))

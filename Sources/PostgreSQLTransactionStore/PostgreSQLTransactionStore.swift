@@ -50,6 +50,17 @@ public final class PostgreSQLTransactionStore: TransactionStore, DeliveryLedger,
         /// waits, so that programs that export the store have all fields, unless another program is decoding them.
         public var fillsInBackground: Bool
 
+        /// By default, the store uses at most 8 connections, and a statement fails after 30 seconds, or after 10
+        /// seconds of waiting for a lock.
+        ///
+        /// - Parameters:
+        ///   - schema: the schema of the store's tables.
+        ///   - maximumConnections: the most connections at once.
+        ///   - statementTimeout: seconds.
+        ///   - lockTimeout: seconds.
+        ///   - connectionTimeout: seconds. How long a call waits for a connection.
+        ///   - answerTimeout: seconds; nil for 5 seconds more than `statementTimeout`.
+        ///   - fillsInBackground: whether no call waits while an upgrade decodes receipts.
         public init(
             schema: String = "legacy_receipts", maximumConnections: Int = 8, statementTimeout: Double = 30,
             lockTimeout: Double = 10, connectionTimeout: Double = 10, answerTimeout: Double? = nil,
@@ -134,6 +145,10 @@ public final class PostgreSQLTransactionStore: TransactionStore, DeliveryLedger,
         return store
     }
 
+    /// Stores the facts of documents, each set completely or not at all. They are committed when this method returns.
+    /// Small calls at the same time share one commit. A large call takes several transactions, so an error can leave a
+    /// part of its sets stored; applying all again is safe.
+    /// - Throws: `TransactionStoreError`: `busy` after 16 conflicts with other writers.
     public func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
         let slices = WriteLimits.batches(sets)
         guard let first = slices.first else {
@@ -186,6 +201,9 @@ public final class PostgreSQLTransactionStore: TransactionStore, DeliveryLedger,
         }
     }
 
+    /// Everything known about the customer with any of these identities; nil if no customer has one. Calls at the same
+    /// time share one round trip.
+    /// - Throws: `TransactionStoreError`.
     public func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
         let meaningful = identities.filter(\.isMeaningful)
         guard !meaningful.isEmpty else {
@@ -204,6 +222,7 @@ public final class PostgreSQLTransactionStore: TransactionStore, DeliveryLedger,
         }
     }
 
+    /// Finishes running calls and closes all connections. Later calls throw `TransactionStoreError` `closed`.
     public func close() async throws {
         await queue.close()
         await lookUps.close()

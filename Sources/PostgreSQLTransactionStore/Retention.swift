@@ -46,10 +46,20 @@ extension PostgreSQLTransactionStore: StoreRetention {
     /// The number of keys for one statement. A statement has a time limit.
     private static let rowsAtOnce: Int32 = 2_000
 
+    /// Removes the notifications that were signed before a date, one statement for each page of 2,000 keys. Pages that
+    /// take too long become smaller.
+    /// - Parameter date: milliseconds since 1970-01-01T00:00:00Z.
+    /// - Returns: the number of removed notifications.
+    /// - Throws: `TransactionStoreError`. What was removed before the error stays removed.
     public func removeNotifications(signedBefore date: Int64) async throws -> Int64 {
         try await remove(Self.notifications, signedBefore: date)
     }
 
+    /// Removes the receipts that were created before a date, one statement for each page of 2,000 keys. Pages that take
+    /// too long become smaller.
+    /// - Parameter date: milliseconds since 1970-01-01T00:00:00Z.
+    /// - Returns: the number of removed receipts.
+    /// - Throws: `TransactionStoreError`. What was removed before the error stays removed.
     public func removeReceipts(signedBefore date: Int64) async throws -> Int64 {
         try await remove(Self.receipts, signedBefore: date)
     }
@@ -63,6 +73,12 @@ extension PostgreSQLTransactionStore: StoreRetention {
         return count
     }
 
+    /// The newest date at which a stored notification was signed or a stored receipt was created; nil if there is
+    /// neither.
+    /// - Parameter date: a date that is new enough. The search ends when it finds this date or a later one, even if
+    ///   another one is newer.
+    /// - Returns: milliseconds since 1970-01-01T00:00:00Z, like `date`.
+    /// - Throws: `TransactionStoreError`.
     public func newestSignedDate(orFrom date: Int64) async throws -> Int64? {
         var newest: Int64?
         for documents in [Self.notifications, Self.receipts] where newest ?? .min < date {

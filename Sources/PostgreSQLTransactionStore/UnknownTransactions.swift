@@ -5,6 +5,9 @@ extension PostgreSQLTransactionStore: UnknownTransactions {
     /// How many rows one statement contains.
     private static let idsAtOnce = 4_096
 
+    /// Stores answers in one transaction, all or none. Of several answers about one id in one scope, the newest is
+    /// kept.
+    /// - Throws: `TransactionStoreError`.
     public func remember(_ transactions: [UnknownTransaction]) async throws {
         // One statement cannot write a row twice. The order keeps two writers from waiting for each other in a circle.
         var newest: [ScopedIdentity: UnknownTransaction] = [:]

@@ -17,6 +17,15 @@ extension SQLiteTransactionStore: CustomerDirectory {
         WHERE customer_id = ?1 AND +scope_id = ?2 ORDER BY kind, scope_id, value
         """
 
+    /// The next customers of a scope, ordered by their smallest identities. Each customer is read whole, so a page of
+    /// customers with long histories takes more time. A running write does not block it.
+    ///
+    /// - Parameters:
+    ///   - scope: the app and the environment.
+    ///   - identity: `identities.first` of the last customer of the previous page; nil to start at the beginning.
+    ///   - limit: 1 to 1,000. Other values are clamped to this range.
+    /// - Returns: an empty page at the end.
+    /// - Throws: `TransactionStoreError`.
     public func customers(
         in scope: StoreScope, after identity: CustomerIdentity?, limit: Int
     ) async throws -> [Customer] {
@@ -49,6 +58,13 @@ extension SQLiteTransactionStore: CustomerDirectory {
         }
     }
 
+    /// The identities to look up for a reference, in all apps and environments, ordered. Empty if nothing has the
+    /// reference.
+    ///
+    /// - Parameters:
+    ///   - reference: compared byte by byte. Every kind of reference has an index.
+    ///   - limit: 1 to 1,000. Other values are clamped to this range.
+    /// - Throws: `TransactionStoreError`.
     public func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] {
         try await read { db in
             let find = try SQLStatement(db, Self.findReference(reference))

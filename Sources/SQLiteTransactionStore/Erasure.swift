@@ -19,6 +19,9 @@ extension SQLiteTransactionStore: CustomerEraser {
         return erased
     }
 
+    /// The current result of an erasure with the same arguments. It runs the erasure in a savepoint and rolls it back,
+    /// so it waits for writers like an erasure does.
+    /// - Throws: `TransactionStoreError`.
     public func rowsToErase(
         _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
     ) async throws -> ErasedRows {
@@ -64,6 +67,9 @@ extension SQLiteTransactionStore: CustomerEraser {
         return value
     }
 
+    /// Removes the hashes that erasures left of these identities. Documents about the identities are stored again.
+    /// - Returns: the number of removed hashes.
+    /// - Throws: `TransactionStoreError`.
     public func removeLeftHashes(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> Int64 {
         try await write { try LeftHashTable(db: $0).remove(of: identities, in: scope) }
     }

@@ -3,6 +3,8 @@ import Purchases
 public import TransactionStore
 
 extension SQLiteTransactionStore: MigrationStore {
+    /// Adds one step of a migration in one transaction. Applying a step again changes nothing.
+    /// - Throws: `TransactionStoreError`: `invalidArgument` for a step that `MigrationLimits` rejects.
     public func apply(_ step: MigrationStep) async throws -> AppliedFacts {
         try MigrationLimits.check(step)
         return try await write { db in
@@ -22,6 +24,8 @@ extension SQLiteTransactionStore: MigrationStore {
         }
     }
 
+    /// The receipts with these keys that a migration has verified, in any order. Unknown keys are left out.
+    /// - Throws: `TransactionStoreError`.
     public func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {
         try await read { db in
             let find = try SQLStatement(

@@ -2,14 +2,30 @@ import GRDB
 public import TransactionStore
 
 extension SQLiteTransactionStore: StoreRetention {
+    /// Removes the notifications that were signed before a date, and overwrites their bytes. Each 1,000 rows are a
+    /// transaction; other writers wait for one of them.
+    /// - Parameter date: milliseconds since 1970-01-01T00:00:00Z.
+    /// - Returns: the number of removed notifications.
+    /// - Throws: `TransactionStoreError`. What was removed before the error stays removed.
     public func removeNotifications(signedBefore date: Int64) async throws -> Int64 {
         try await removeRows(of: "notifications", signedBefore: date)
     }
 
+    /// Removes the receipts that were created before a date, and overwrites their bytes. Each 1,000 rows are a
+    /// transaction; other writers wait for one of them.
+    /// - Parameter date: milliseconds since 1970-01-01T00:00:00Z.
+    /// - Returns: the number of removed receipts.
+    /// - Throws: `TransactionStoreError`. What was removed before the error stays removed.
     public func removeReceipts(signedBefore date: Int64) async throws -> Int64 {
         try await removeRows(of: "receipts", signedBefore: date)
     }
 
+    /// The newest date at which a stored notification was signed or a stored receipt was created; nil if there is
+    /// neither.
+    /// - Parameter date: a date that is new enough. The search ends when it finds this date or a later one, even if
+    ///   another one is newer.
+    /// - Returns: milliseconds since 1970-01-01T00:00:00Z, like `date`.
+    /// - Throws: `TransactionStoreError`.
     public func newestSignedDate(orFrom date: Int64) async throws -> Int64? {
         var newest: Int64?
         for table in ["notifications", "receipts"] {

@@ -211,8 +211,12 @@ public final class SQLiteFactSpool: FactSpool {
 
     // MARK: Entries
 
+    /// How full the spool is, without access to the disk. Its bytes include 256 for each entry.
     public var state: SpoolState { account.state.withLock { $0 } }
 
+    /// Adds facts. They are durable when this method returns. Facts that the spool already contains need no space.
+    /// - Throws: `TransactionStoreError`: `notWritable` if the spool or its disk is full; `invalidArgument` for the
+    ///   facts of a notification.
     public func append(_ set: FactSet) async throws {
         _ = try await appending.call([set])
     }
@@ -252,6 +256,13 @@ public final class SQLiteFactSpool: FactSpool {
     /// The bytes that an entry uses in addition to its facts and its receipt.
     private static let overhead: Int64 = 256
 
+    /// The oldest entries, except those that were set aside. At least one if there is one.
+    ///
+    /// - Parameters:
+    ///   - after: the id after which to start; 0 for all entries.
+    ///   - maximumCount: the maximum number of entries. 0 or less counts as 1.
+    ///   - maximumBytes: the maximum total size, unless the first entry alone is larger.
+    /// - Throws: `TransactionStoreError`. An entry that cannot be read has the error in `SpooledFacts.facts` instead.
     public func oldest(after: Int64, maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts] {
         struct Row: Sendable {
             let id: Int64
@@ -288,6 +299,9 @@ public final class SQLiteFactSpool: FactSpool {
         }
     }
 
+    /// Deletes entries that the store has committed, in one transaction. Unknown ids, and ids of entries that were set
+    /// aside, are ignored.
+    /// - Throws: `TransactionStoreError`.
     public func remove(_ ids: [Int64]) async throws {
         let account = account
         try await write { db in
@@ -310,6 +324,9 @@ public final class SQLiteFactSpool: FactSpool {
         }
     }
 
+    /// Keeps an entry that the store rejects, without blocking others. It waits again after the next start. An unknown
+    /// id is ignored.
+    /// - Throws: `TransactionStoreError`.
     public func setAside(_ id: Int64, reason: String) async throws {
         let account = account
         try await write { db in
@@ -326,6 +343,8 @@ public final class SQLiteFactSpool: FactSpool {
         }
     }
 
+    /// Writes one row, because only a write proves that the disk accepts writes.
+    /// - Throws: `TransactionStoreError`: `notWritable` if the spool is full or its disk is nearly full.
     public func checkReadiness() async throws {
         let state = state
         guard state.bytes < state.maximumBytes else {
@@ -337,6 +356,8 @@ public final class SQLiteFactSpool: FactSpool {
         try place.check()
     }
 
+    /// Finishes running writes and closes the file. If the spool is empty, the file shrinks to its smallest size.
+    /// - Throws: `TransactionStoreError` if the file cannot be closed.
     public func close() async throws {
         await appending.close()
         do {

@@ -50,11 +50,19 @@ public final class SQLiteTransactionStore: TransactionStore, DeliveryLedger, Con
         public var busyTimeout: Double
         /// How many look-ups may run at once, at most four per core. Further look-ups wait for their turn.
         public var readers: Int
+        /// Which facts survive a power failure. A crash of the process alone loses none.
         public var durability: Durability
         /// Called before each look-up. It simulates a disk that hangs, because no lock of SQLite stops all readers until a test
         /// ends it.
         package var beforeLookUp: (@Sendable () -> Void)?
 
+        /// By default, waits up to 5 seconds for another program that writes, and every applied fact survives a power
+        /// failure.
+        ///
+        /// - Parameters:
+        ///   - busyTimeout: seconds.
+        ///   - readers: how many look-ups may run at once, at most four per core.
+        ///   - durability: which facts survive a power failure.
         public init(busyTimeout: Double = 5, readers: Int = .max, durability: Durability = .full) {
             self.busyTimeout = busyTimeout
             self.readers = readers
@@ -93,6 +101,9 @@ public final class SQLiteTransactionStore: TransactionStore, DeliveryLedger, Con
         }
     }
 
+    /// Stores the facts of documents, each set completely or not at all. They are durable when this method returns, as
+    /// far as ``Options/durability`` states. Calls at the same time share one commit.
+    /// - Throws: `TransactionStoreError`, see the table above.
     public func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
         guard !sets.isEmpty else {
             _ = try pool()
@@ -112,6 +123,9 @@ public final class SQLiteTransactionStore: TransactionStore, DeliveryLedger, Con
         do { return try await pool().read(value) } catch { throw file.error(error) }
     }
 
+    /// Everything known about the customer with any of these identities; nil if no customer has one. A running write
+    /// does not block it. It waits for its turn if ``Options/readers`` look-ups are running.
+    /// - Throws: `TransactionStoreError`, see the table above.
     public func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
         // If the disk hangs, the reading threads hang too. Calls that wait for a turn hold no thread, so threads remain
         // for everything else.
@@ -178,6 +192,7 @@ public final class SQLiteTransactionStore: TransactionStore, DeliveryLedger, Con
         }
     }
 
+    /// Finishes running writes and closes the file. Later calls throw `TransactionStoreError` `closed`.
     public func close() async throws {
         await queue.close()
         do { try file.close() } catch { throw file.error(error) }

@@ -3,6 +3,9 @@ import Purchases
 public import TransactionStore
 
 extension SQLiteTransactionStore: UnknownTransactions {
+    /// Stores answers in one transaction, all or none. Of several answers about one id in one scope, the newest is
+    /// kept.
+    /// - Throws: `TransactionStoreError`.
     public func remember(_ transactions: [UnknownTransaction]) async throws {
         let transactions = transactions.filter(\.isMeaningful)
         try await write { db in
