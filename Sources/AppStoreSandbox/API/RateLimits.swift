@@ -6,6 +6,7 @@ internal import Purchases
 /// The rate limits of the App Store Server API. Apple states requests per second for each endpoint; here they are
 /// counted per hour. The sandbox environment allows a tenth (Reference.md S2).
 public struct SandboxRateLimits: Sendable {
+    /// If false, no request is counted, and none gets 429.
     public var isEnabled = true
     /// Requests per hour, for endpoints whose limit differs from Apple's.
     public var requestsPerHour: [APIEndpoint: Int] = [:]

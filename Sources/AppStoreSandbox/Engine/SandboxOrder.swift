@@ -22,6 +22,7 @@ public struct SandboxOrder: Sendable {
 
     /// The buyer's name. A new customer downloads the app first.
     public var customer: String
+    /// The product, which must be in the sandbox's catalog.
     public var productId: String
     /// The quantity, 1 to 10; consumables and non-renewing subscriptions only.
     public var quantity: Int32
@@ -31,6 +32,7 @@ public struct SandboxOrder: Sendable {
     public var isAssigned: Bool
     /// A UUID that connects the purchase with the developer's own account.
     public var appAccountToken: String?
+    /// The offer to redeem. ``Redemption/automatic`` redeems the introductory offer if the customer is eligible.
     public var redemption: Redemption
     /// The developer's time, for the age of an offer's signature; nil for the sandbox's time. Milliseconds since 1970.
     public var wallClock: Int64?

@@ -74,6 +74,7 @@ public struct SandboxSubscription: Sendable {
     public internal(set) var autoRenewProductId: String
     /// Whether it will renew.
     public internal(set) var isAutoRenewOn = true
+    /// The state of payment and access, from which ``status`` follows.
     public internal(set) var phase = Phase.active
     /// The end of the current or last period; milliseconds since 1970.
     public internal(set) var expiresDate: Int64

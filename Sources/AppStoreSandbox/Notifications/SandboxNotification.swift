@@ -4,7 +4,9 @@ public import AppStoreModels
 public struct SandboxNotification: Sendable {
     /// The identifier, which is the same for all attempts.
     public let uuid: String
+    /// `notificationType` of version 2. Version 1 may have another name for the event, or none.
     public let type: NotificationTypeV2
+    /// `subtype` of version 2; nil for a type without subtypes (Reference.md S5.4).
     public let subtype: Subtype?
     /// When it was signed; milliseconds since 1970.
     public let signedDate: Int64

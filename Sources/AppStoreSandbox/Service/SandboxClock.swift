@@ -10,6 +10,7 @@ public struct SandboxClock: Sendable {
         case stepped
     }
 
+    /// Whether the time passes on its own. The mode cannot change later.
     public let mode: Mode
     private var offset: Int64 = 0
     private var stopped: Int64
