@@ -20,43 +20,64 @@ public struct ForgedAppReceipt: ForgedDescription, Hashable {
         }
     }
 
+    /// The order of the attributes, and of those of each purchase.
     public var order: Order = .der
+    /// Attribute 0, for example `ProductionSandbox`. It selects the environment.
     public var receiptType: String?
+    /// Attribute 1: the App Store item id of the app; 0 in the sandbox.
     public var appItemId: Int64?
+    /// Attribute 2. If nil, attribute 5 is omitted too, because the device hash needs it.
     public var bundleId: String?
+    /// Attribute 3.
     public var applicationVersion: String?
     /// Attribute 4, with its version (2 in Apple's receipts, 1 in Xcode's).
     public var opaqueValue: [UInt8]?
+    /// The version in attribute 4: 2 in Apple's receipts, 1 in Xcode's.
     public var opaqueValueVersion: Int64 = 2
     /// The device's identifier, from which attribute 5 is computed: the 16 bytes of identifierForVendor, or the 6 bytes
     /// of a Mac's MAC address. If nil, attribute 5 belongs to an unknown device.
     public var deviceGuid: [UInt8]?
+    /// Whether the receipt contains attribute 5, ``deviceHash``. It also needs a bundle id.
     public var hasDeviceHash = true
+    /// Attribute 6: opaque bytes, 39 to 106 in real receipts; nil in Xcode's.
     public var attribute6: [UInt8]?
+    /// Attribute 7: opaque bytes, 39 to 106 in real receipts; nil in Xcode's.
     public var attribute7: [UInt8]?
     /// Attribute 8: the creation date, which does not change when Apple issues the receipt again; `""` in the sandbox.
     public var keptCreationDate: ForgedDate?
     /// Attribute 9: four ASCII characters in an INTEGER.
     public var serviceBuild: String?
+    /// Attribute 10, for example `4+`; `""` is possible.
     public var ageRating: String?
+    /// Attribute 11: the developer's id; 0 in the sandbox.
     public var developerId: Int64?
     /// Attribute 12, `receipt_creation_date`.
     public var creationDate: ForgedDate?
+    /// Attribute 13: the system version as MMmmpp, for example 150101 for 15.1.1.
     public var osVersion: Int64?
+    /// Attribute 14: a code of the device model.
     public var deviceModel: Int64?
+    /// Attribute 15; 0 in the sandbox. Some real receipts of 2021 omit it.
     public var downloadId: Int64?
+    /// Attribute 16; 0 in the sandbox.
     public var versionExternalIdentifier: Int64?
+    /// Attribute 17, once for each purchase. ``order`` determines the order in the receipt.
     public var purchases: [ForgedPurchase] = []
+    /// Attribute 18: the date of the app's purchase; 2013-08-01T07:00:00Z in the sandbox.
     public var originalPurchaseDate: ForgedDate?
+    /// Attribute 19: the app version of that purchase; `1.0` in the sandbox. Receipts before 2013-06-20 omit it.
     public var originalApplicationVersion: String?
     /// Attribute 20, an empty string, on iOS only.
     public var hasAttribute20 = false
     /// Attribute 21: the end of a volume purchase.
     public var expirationDate: ForgedDate?
+    /// Attribute 22: a date of a volume purchase.
     public var volumePurchaseDate: ForgedDate?
+    /// Attribute 23: the organization of a volume purchase.
     public var volumePurchaseOrganization: String?
     /// Attribute 25: 3 iOS, 2 macOS.
     public var platform: Int64?
+    /// Attribute 32: the date of the app's pre-order.
     public var preorderDate: ForgedDate?
     /// Attributes of unknown types.
     public var extra: [ForgedAttribute] = []

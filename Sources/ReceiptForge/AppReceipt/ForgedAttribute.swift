@@ -4,11 +4,14 @@ internal import Encodings
 /// One attribute of a receipt: SEQUENCE { INTEGER type, INTEGER version, OCTET STRING value }
 /// (Reference.md V5.1).
 public struct ForgedAttribute: Hashable, Sendable {
+    /// The attribute type, for example 2 for the bundle id (Reference.md V5.2) or 1702 for a product id (V5.3).
     public var type: Int64
+    /// The attribute version: 1, except 2 for attribute 4 of Apple's receipts.
     public var version: Int64
     /// The contents of the OCTET STRING: for most types the encoding of one value, for 4 to 7 plain bytes.
     public var value: [UInt8]
 
+    /// An attribute whose OCTET STRING contains these bytes. Nothing is encoded or checked.
     public init(_ type: Int64, version: Int64 = 1, value: [UInt8]) {
         self.type = type
         self.version = version
@@ -19,6 +22,7 @@ public struct ForgedAttribute: Hashable, Sendable {
     static func integer(_ type: Int64, _ number: Int64) -> Self { Self(type, value: DERWriter.integer(number)) }
     static func date(_ type: Int64, _ date: ForgedDate) -> Self { Self(type, value: DERWriter.ia5String(date.text)) }
 
+    /// The SEQUENCE in DER.
     public var encoded: [UInt8] {
         DERWriter.sequence(DERWriter.integer(type), DERWriter.integer(version), DERWriter.octetString(value))
     }
@@ -41,6 +45,7 @@ public enum ForgedDate: Hashable, Sendable {
     /// The empty string, for a missing date.
     case empty
 
+    /// The text of the IA5String; `""` for ``empty``.
     public var text: String {
         switch self {
         case .seconds(let instant): instant.receiptText

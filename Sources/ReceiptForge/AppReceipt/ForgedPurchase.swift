@@ -12,20 +12,36 @@ public struct ForgedPurchase: ForgedDescription, Hashable {
         case freeSubscription = 4
     }
 
+    /// Attribute 1701.
     public var quantity: Int64? = 1
+    /// Attribute 1702.
     public var productId: String?
+    /// Attribute 1703; `0` in Xcode's receipts.
     public var transactionId: String?
+    /// Attribute 1704.
     public var purchaseDate: ForgedDate?
+    /// Attribute 1705. Most of Xcode's receipts omit it.
     public var originalTransactionId: String?
+    /// Attribute 1706. Most of Xcode's receipts omit it.
     public var originalPurchaseDate: ForgedDate?
+    /// Attribute 1707. Xcode's receipts omit it.
     public var productType: ProductType?
+    /// Attribute 1708: the end of the subscription period. `.empty`, the default, writes the attribute with an empty
+    /// string, as Apple does for other products.
     public var expiresDate: ForgedDate? = .empty
+    /// Attribute 1710: the item id of the in-app purchase. 0, the default, is the value in the sandbox.
     public var itemId: Int64? = 0
+    /// Attribute 1711: the id of the subscription period. 0, the default, is Apple's value for no period.
     public var webOrderLineItemId: Int64? = 0
+    /// Attribute 1712. `.empty`, the default, writes the attribute with an empty string, as in every receipt examined.
     public var cancellationDate: ForgedDate? = .empty
+    /// Attribute 1713: 1 or 0. Xcode's receipts omit it.
     public var isTrialPeriod: Bool? = false
+    /// Attribute 1719: 1 or 0. Only auto-renewable subscriptions have it, since about 2018.
     public var isInIntroOfferPeriod: Bool?
+    /// Attribute 1720, as an INTEGER. No receipt examined contains it.
     public var cancellationReason: Int64?
+    /// Attribute 1721.
     public var promotionalOfferId: String?
     /// 0 purchased, 1 shared by the family.
     public var ownershipType: Int64?
@@ -34,6 +50,15 @@ public struct ForgedPurchase: ForgedDescription, Hashable {
     /// Attributes of unknown types.
     public var extra: [ForgedAttribute] = []
 
+    /// A purchase as the sandbox states it.
+    ///
+    /// - Parameters:
+    ///   - type: attribute 1707; nil omits it.
+    ///   - product: attribute 1702.
+    ///   - id: attribute 1703.
+    ///   - date: attribute 1704, in whole seconds.
+    ///   - originalId: attribute 1705; nil for `id`, as in a first purchase.
+    ///   - originalDate: attribute 1706, in whole seconds; nil for `date`.
     public init(
         _ type: ProductType?, product: String, id: String, at date: ForgedInstant, originalId: String? = nil,
         originallyAt originalDate: ForgedInstant? = nil

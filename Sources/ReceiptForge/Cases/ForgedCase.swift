@@ -19,11 +19,13 @@ public struct ForgedCase: Sendable {
     public let shows: String
     /// Whether it is too large for a repository, so that each test forges it again.
     public let isLarge: Bool
+    /// The form of ``bytes``, and the extension of its file.
     public let form: Form
     /// The input as a user would have stored it.
     public let bytes: [UInt8]
     /// The container without base64; nil if the case is not about a container.
     public let container: [UInt8]?
+    /// The expected result of reading ``bytes``.
     public let expected: ForgedExpectation
     /// Whether `CMS_verify` accepts the container with the test root trusted, for any purpose, at the date of creation.
     /// Nil if the container is not a CMS message. If this differs from the verdict, the reason names the rule that

@@ -2,6 +2,7 @@ internal import AppStoreModels
 
 /// The expected result of reading a forged receipt. It is derived from the description, not from a decoder.
 public struct ForgedExpectation: Sendable {
+    /// The three results of verification.
     public enum Verdict: String, Hashable, Sendable, CaseIterable {
         case genuine
         /// It has the form of a receipt, but is not genuine (verifyReceipt: 21003).
@@ -10,6 +11,7 @@ public struct ForgedExpectation: Sendable {
         case notAReceipt
     }
 
+    /// The two kinds of legacy receipt.
     public enum Kind: String, Hashable, Sendable {
         case appReceipt
         case transactionReceipt
@@ -20,6 +22,7 @@ public struct ForgedExpectation: Sendable {
     public var verdict: Verdict
     /// One word to branch on: the reason for the verdict, or the special property of a genuine receipt.
     public var reason: String
+    /// The kind of receipt; nil if the input has the form of neither.
     public var kind: Kind?
     /// The environment to act on, "Production", "Sandbox" or "Xcode". It can differ from the claim of the receipt.
     public var environment: String?
@@ -43,6 +46,12 @@ public struct ForgedExpectation: Sendable {
     /// Whether it is genuine if receipts of Xcode are accepted.
     public var genuineForXcode = false
 
+    /// An expectation with a verdict. The other properties keep their defaults.
+    ///
+    /// - Parameters:
+    ///   - verdict: the verdict.
+    ///   - reason: one word.
+    ///   - kind: nil if the input has the form of neither kind.
     public init(_ verdict: Verdict, _ reason: String, kind: Kind? = nil) {
         self.verdict = verdict
         self.reason = reason

@@ -1,5 +1,7 @@
 /// The content of a forged certificate. Each part can be wrong.
 public struct CertificateDescription: ForgedDescription {
+    /// The basic constraints extension (RFC 5280, 4.2.1.9), critical unless it is absent. A path length of nil is
+    /// omitted.
     public enum BasicConstraints: Hashable, Sendable {
         case absent
         case endEntity
@@ -8,28 +10,44 @@ public struct CertificateDescription: ForgedDescription {
 
     /// Bits of the key usage extension, first bit first (RFC 5280, 4.2.1.3).
     public struct KeyUsage: OptionSet, Hashable, Sendable {
+        /// The 16 bits of the BIT STRING. The first bit of the extension is the most significant one.
         public let rawValue: UInt16
         public init(rawValue: UInt16) { self.rawValue = rawValue }
+        /// Bit 0. Leaves that sign receipts have it.
         public static let digitalSignature = Self(rawValue: 1 << 15)
+        /// Bit 2: the key encrypts other keys.
         public static let keyEncipherment = Self(rawValue: 1 << 13)
+        /// Bit 5. Certificate authorities have it.
         public static let keyCertSign = Self(rawValue: 1 << 10)
+        /// Bit 6: the key signs revocation lists.
         public static let crlSign = Self(rawValue: 1 << 9)
     }
 
+    /// The serial number, big endian. Leading zeros are removed.
     public var serial: [UInt8]
+    /// The subject. The issuer's name comes from the certificate that signs.
     public var subject: DistinguishedName
+    /// The start of validity, in whole seconds.
     public var notBefore: ForgedInstant
+    /// The end of validity, in whole seconds.
     public var notAfter: ForgedInstant
+    /// The key that the certificate certifies, not the one that signs it.
     public var key: TestKey
     /// The digest of the issuer's signature over this certificate.
     public var digest: ForgedDigest
+    /// Whether the certificate is an authority.
     public var basicConstraints: BasicConstraints
     /// Nil omits the extension.
     public var keyUsage: KeyUsage?
+    /// The purposes (RFC 5280, 4.2.1.12). Empty omits the extension.
     public var extendedKeyUsage: [ForgedObjectIdentifier] = []
+    /// Whether the extended key usage is critical. Verifiers that do not implement a critical extension reject the
+    /// certificate.
     public var extendedKeyUsageIsCritical = true
     /// Marker extensions with the value NULL, whose presence alone matters.
     public var markers: [ForgedObjectIdentifier] = []
+    /// The certificate policy (RFC 5280, 4.2.1.4), with a notice that this is a test certificate. Nil omits the
+    /// extension.
     public var policy: ForgedObjectIdentifier?
     /// Subject and authority key identifiers.
     public var keyIdentifiers = true
@@ -42,6 +60,19 @@ public struct CertificateDescription: ForgedDescription {
     /// Changes one bit of the signature after signing.
     public var brokenSignature = false
 
+    /// The content of a certificate. ``issued(by:)`` signs it.
+    ///
+    /// - Parameters:
+    ///   - serial: the serial number, big endian.
+    ///   - subject: the subject's name.
+    ///   - notBefore: the start of validity.
+    ///   - notAfter: the end of validity.
+    ///   - key: the key of the subject.
+    ///   - digest: the digest of the issuer's signature.
+    ///   - basicConstraints: whether it is an authority.
+    ///   - keyUsage: nil omits the extension.
+    ///   - markers: extensions with the value NULL, such as Apple's receipt signing marker.
+    ///   - policy: nil omits the extension.
     public init(
         serial: [UInt8], subject: DistinguishedName, notBefore: ForgedInstant, notAfter: ForgedInstant, key: TestKey,
         digest: ForgedDigest, basicConstraints: BasicConstraints, keyUsage: KeyUsage?,
@@ -88,6 +119,7 @@ public struct ForgedCertificate: Hashable, Sendable {
     public let subject: [UInt8]
     /// The issuer's name, encoded. A SignerInfo identifies the certificate by it and the serial number.
     public let issuer: [UInt8]
+    /// The serial number as in its description, big endian.
     public let serial: [UInt8]
     /// The key of the certificate.
     public let key: TestKey

@@ -1,11 +1,15 @@
 /// A subject or issuer, with its attributes in the order of the certificate (RFC 5280, 4.1.2.4).
 public struct DistinguishedName: Hashable, Sendable {
+    /// One part of a name.
     public struct Attribute: Hashable, Sendable {
+        /// The kind of part, for example ``ForgedObjectIdentifier/commonName``.
         public var type: ForgedObjectIdentifier
+        /// The value. It is written as UTF-8, also for string types that allow fewer characters.
         public var text: String
         /// The string type: ``ASN1Tag/utf8String``, ``ASN1Tag/printableString`` or ``ASN1Tag/ia5String``.
         public var tag: UInt8
 
+        /// A part of a name, as a UTF8String by default. The characters are not checked.
         public init(_ type: ForgedObjectIdentifier, _ text: String, tag: UInt8 = ASN1Tag.utf8String) {
             self.type = type
             self.text = text
@@ -13,10 +17,13 @@ public struct DistinguishedName: Hashable, Sendable {
         }
     }
 
+    /// The parts in order. Each one becomes a SET of its own.
     public var attributes: [Attribute]
 
+    /// A name with these parts. Verifiers compare names by their bytes, so the order and the string types matter.
     public init(_ attributes: [Attribute]) { self.attributes = attributes }
 
+    /// The Name in DER.
     public var der: [UInt8] {
         DERWriter.sequence(
             of: attributes.map {

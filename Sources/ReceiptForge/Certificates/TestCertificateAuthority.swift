@@ -12,6 +12,7 @@ public struct TestCertificateAuthority: Sendable {
         /// SHA-256; September 2022 on (WWDR G5).
         case g5
 
+        /// The digest of signatures over receipts: SHA-256 for ``g5``, otherwise SHA-1.
         public var digest: ForgedDigest { self == .g5 ? .sha256 : .sha1 }
     }
 
@@ -19,8 +20,11 @@ public struct TestCertificateAuthority: Sendable {
     public static func shared() throws -> TestCertificateAuthority { try sharedResult.get() }
     private static let sharedResult = Result { try TestCertificateAuthority() }
 
+    /// The self-signed root, in the place of Apple Root CA. Tests must trust it explicitly.
     public let root: ForgedCertificate
+    /// The certificates that issue the leaves, one for each generation.
     public let intermediates: [Generation: ForgedCertificate]
+    /// The certificates that sign receipts, one for each generation.
     public let leaves: [Generation: ForgedCertificate]
     /// Issues the leaves of iOS 6 receipts of version 2; never part of a receipt.
     public let iTunesStoreIntermediate: ForgedCertificate
@@ -49,11 +53,15 @@ public struct TestCertificateAuthority: Sendable {
         xcode = try Self.xcodeDescription.issued(by: nil)
     }
 
+    /// The certificate that issues the leaf of a generation.
+    /// - Throws: ``ForgeError`` `badDescription` if there is none. Each generation has one.
     public func intermediate(_ generation: Generation) throws -> ForgedCertificate {
         guard let certificate = intermediates[generation] else { throw ForgeError.badDescription(generation.rawValue) }
         return certificate
     }
 
+    /// The certificate that signs receipts of a generation.
+    /// - Throws: ``ForgeError`` `badDescription` if there is none. Each generation has one.
     public func leaf(_ generation: Generation) throws -> ForgedCertificate {
         guard let certificate = leaves[generation] else { throw ForgeError.badDescription(generation.rawValue) }
         return certificate

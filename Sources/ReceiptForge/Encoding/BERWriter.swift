@@ -4,6 +4,7 @@ public enum BERWriter {
     /// A constructed value of indefinite length: contents up to an end-of-contents marker.
     public static func indefinite(_ tag: UInt8, _ values: [UInt8]...) -> [UInt8] { indefinite(tag, of: values) }
 
+    /// A constructed value of indefinite length, with the constructed bit set in `tag`.
     public static func indefinite(_ tag: UInt8, of values: [[UInt8]]) -> [UInt8] {
         [tag | ASN1Tag.constructed, 0x80] + DERWriter.concatenated(values) + [0, 0]
     }

@@ -2,18 +2,32 @@ import Foundation
 
 /// The identifier bytes of the ASN.1 types in a receipt (X.690, 8.1.2).
 public enum ASN1Tag {
+    /// BOOLEAN.
     public static let boolean: UInt8 = 0x01
+    /// INTEGER: two's complement, big endian.
     public static let integer: UInt8 = 0x02
+    /// BIT STRING: the number of unused bits, then the bits. Certificates write signatures and public keys in this
+    /// form.
     public static let bitString: UInt8 = 0x03
+    /// OCTET STRING: bytes, among them the value of each receipt attribute.
     public static let octetString: UInt8 = 0x04
+    /// NULL, without contents.
     public static let null: UInt8 = 0x05
+    /// OBJECT IDENTIFIER.
     public static let objectIdentifier: UInt8 = 0x06
+    /// UTF8String: the text in most receipt attributes.
     public static let utf8String: UInt8 = 0x0C
+    /// PrintableString, a part of ASCII: a string type of names in certificates.
     public static let printableString: UInt8 = 0x13
+    /// IA5String, ASCII: dates in receipt attributes.
     public static let ia5String: UInt8 = 0x16
+    /// UTCTime, with two digits for the year: dates in certificates from 1950 to 2049.
     public static let utcTime: UInt8 = 0x17
+    /// GeneralizedTime, with four digits for the year: dates in certificates from 2050 on.
     public static let generalizedTime: UInt8 = 0x18
+    /// SEQUENCE and SEQUENCE OF, with the bit of constructed types.
     public static let sequence: UInt8 = 0x30
+    /// SET and SET OF, with the bit of constructed types.
     public static let set: UInt8 = 0x31
     /// The bit of constructed types, whose contents are encodings.
     public static let constructed: UInt8 = 0x20
@@ -48,8 +62,10 @@ public enum DERWriter {
         bytes.append(contentsOf: length)
     }
 
+    /// A SEQUENCE of encoded values, in the given order.
     public static func sequence(_ values: [UInt8]...) -> [UInt8] { sequence(of: values) }
 
+    /// A SEQUENCE of encoded values, in the given order.
     public static func sequence(of values: [[UInt8]]) -> [UInt8] { value(ASN1Tag.sequence, concatenated(values)) }
 
     /// A SET in the order given, which is DER only for a SET of one.
@@ -105,10 +121,13 @@ public enum DERWriter {
         return value(ASN1Tag.integer, contents)
     }
 
+    /// A BOOLEAN. DER writes true as 0xFF.
     public static func boolean(_ flag: Bool) -> [UInt8] { value(ASN1Tag.boolean, [flag ? 0xFF : 0x00]) }
 
+    /// NULL: 05 00.
     public static let null: [UInt8] = [ASN1Tag.null, 0]
 
+    /// An OCTET STRING with a primitive encoding.
     public static func octetString(_ contents: [UInt8]) -> [UInt8] { value(ASN1Tag.octetString, contents) }
 
     /// A BIT STRING; the last `unusedBits` of the last byte do not count.
@@ -116,10 +135,13 @@ public enum DERWriter {
         value(ASN1Tag.bitString, [unusedBits] + contents)
     }
 
+    /// A UTF8String.
     public static func utf8String(_ text: String) -> [UInt8] { value(ASN1Tag.utf8String, Array(text.utf8)) }
 
+    /// An IA5String. Characters beyond ASCII are not rejected; they give an invalid string.
     public static func ia5String(_ text: String) -> [UInt8] { value(ASN1Tag.ia5String, Array(text.utf8)) }
 
+    /// An OBJECT IDENTIFIER. One with fewer than two components has no contents, which is invalid.
     public static func objectIdentifier(_ identifier: ForgedObjectIdentifier) -> [UInt8] {
         value(ASN1Tag.objectIdentifier, identifier.contents)
     }

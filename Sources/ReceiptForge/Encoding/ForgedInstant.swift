@@ -8,6 +8,7 @@ public struct ForgedInstant: Hashable, Sendable, Comparable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public let milliseconds: Int64
 
+    /// An instant in milliseconds since 1970-01-01T00:00:00Z.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     /// A date and time in UTC. Fields outside their usual range carry over: month 13 is January of the next year.
@@ -21,6 +22,7 @@ public struct ForgedInstant: Hashable, Sendable, Comparable {
 
     public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 
+    /// The instant some time later, or earlier for negative numbers. A day has 24 hours.
     public func adding(days: Int64 = 0, hours: Int64 = 0, minutes: Int64 = 0, seconds: Int64 = 0) -> Self {
         Self(milliseconds: milliseconds + (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000)
     }

@@ -3,6 +3,7 @@
 /// The default is Apple's form (Reference.md V5.1): DER, version 1, leaf certificate first, one signer without signed
 /// attributes.
 public struct ForgedSignedData: ForgedDescription {
+    /// The encoding rules for the message around the content.
     public enum Encoding: Hashable, Sendable {
         /// Definite lengths throughout.
         case der
@@ -12,16 +13,27 @@ public struct ForgedSignedData: ForgedDescription {
         case berNestedSegments(segmentLength: Int)
     }
 
+    /// The content, usually ``ForgedAppReceipt/content``.
     public var content: [UInt8]
+    /// The content type that the message states. Apple's receipts state `data`.
     public var contentType: ForgedObjectIdentifier = .data
+    /// The embedded certificates in DER, in the order of the message. Empty omits the field.
     public var certificates: [[UInt8]]
+    /// The signers. Apple's receipts have one.
     public var signers: [ForgedSigner]
+    /// The encoding. Apple's receipts are DER.
     public var encoding: Encoding = .der
     /// The content bytes are themselves an OCTET STRING that contains the content; the signature covers both.
     public var wrapsContentTwice = false
     /// Omits the content, as in a detached signature.
     public var isDetached = false
 
+    /// A message in Apple's form with any combination of parts.
+    ///
+    /// - Parameters:
+    ///   - content: the bytes that are signed.
+    ///   - certificates: the embedded certificates in DER. They need not contain a signer's.
+    ///   - signers: empty for a message without a signature.
     public init(content: [UInt8], certificates: [[UInt8]], signers: [ForgedSigner]) {
         self.content = content
         self.certificates = certificates
@@ -79,6 +91,7 @@ public struct ForgedSignedData: ForgedDescription {
 public struct ForgedSigner: ForgedDescription {
     /// The encoded issuer name in the SignerInfo.
     public var issuer: [UInt8]
+    /// The serial number in the SignerInfo, big endian. With the issuer it identifies the signer's certificate.
     public var serial: [UInt8]
     /// The key that signs.
     public var key: TestKey
@@ -89,12 +102,18 @@ public struct ForgedSigner: ForgedDescription {
     /// The signature algorithm that the SignerInfo states: rsaEncryption in Apple's receipts, sometimes
     /// sha256WithRSAEncryption in Xcode's.
     public var signatureAlgorithm: ForgedObjectIdentifier = .rsaEncryption
+    /// Attributes that are signed in place of the content. Nil in Apple's receipts.
     public var signedAttributes: ForgedSignedAttributes?
     /// Signs these bytes in place of the content: a swapped payload.
     public var signsInstead: [UInt8]?
     /// Changes one bit of the signature.
     public var brokenSignature = false
 
+    /// A signer with Apple's form: it states what it uses, and has no signed attributes.
+    ///
+    /// - Parameters:
+    ///   - certificate: identifies the signer, and its key signs.
+    ///   - digest: the digest for the signature.
     public init(certificate: ForgedCertificate, digest: ForgedDigest) {
         issuer = certificate.issuer
         serial = certificate.serial
@@ -122,6 +141,7 @@ public struct ForgedSigner: ForgedDescription {
 
 /// Signed attributes. CMS allows them (RFC 5652, 11); Apple's receipts have none.
 public struct ForgedSignedAttributes: Hashable, Sendable {
+    /// The digest of the content in the signed attributes.
     public enum MessageDigest: Hashable, Sendable {
         case right
         case wrong
@@ -130,9 +150,17 @@ public struct ForgedSignedAttributes: Hashable, Sendable {
 
     /// Nil omits the attribute.
     public var contentType: ForgedObjectIdentifier? = .data
+    /// The message-digest attribute, which alone binds the content to the signature (RFC 5652, 11.2).
     public var messageDigest: MessageDigest = .right
+    /// The signing-time attribute (RFC 5652, 11.3). Nil omits it.
     public var signingTime: ForgedInstant?
 
+    /// Signed attributes, genuine unless stated otherwise.
+    ///
+    /// - Parameters:
+    ///   - contentType: the content type that they state; nil omits it.
+    ///   - messageDigest: whether the digest matches the content.
+    ///   - signingTime: nil omits it.
     public init(
         contentType: ForgedObjectIdentifier? = .data, messageDigest: MessageDigest = .right,
         signingTime: ForgedInstant? = nil

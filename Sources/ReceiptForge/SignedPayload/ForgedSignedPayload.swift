@@ -13,6 +13,12 @@ public struct ForgedSignedPayload: ForgedDescription {
     /// The header's JSON; nil to create it from ``algorithm`` and ``certificates``.
     public var header: [UInt8]?
 
+    /// A JWS in the App Store's form.
+    ///
+    /// - Parameters:
+    ///   - payload: the bytes of the payload, usually JSON.
+    ///   - certificates: `x5c` in DER: leaf, intermediate, root.
+    ///   - key: a P-256 key, usually the leaf's.
     public init(payload: [UInt8], certificates: [[UInt8]], key: TestKey) {
         self.payload = payload
         self.certificates = certificates

@@ -12,6 +12,8 @@ public struct TestSignedDataAuthority: Sendable {
     /// The certificate that issued the intermediate.
     public let root: ForgedCertificate
 
+    /// An authority with these certificates, which need not be one chain. ``standard`` is the one with fixed
+    /// certificates.
     public init(leaf: ForgedCertificate, intermediate: ForgedCertificate, root: ForgedCertificate) {
         self.leaf = leaf
         self.intermediate = intermediate

@@ -4,35 +4,64 @@ internal import AppStoreModels
 ///
 /// A property that is nil omits its key.
 public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
+    /// `transaction-id`. In production it begins with the pod.
     public var transactionId: String
+    /// `original-transaction-id`.
     public var originalTransactionId: String
+    /// `product-id`.
     public var productId: String
+    /// `quantity`, as text.
     public var quantity = "1"
+    /// `bid`.
     public var bundleId = "com.example.orchard"
+    /// `bvrs`: the version of the app.
     public var applicationVersion = "2.1"
+    /// `item-id`: the item id of the in-app purchase.
     public var itemId = "871234567"
+    /// `app-item-id`: the item id of the app; `0` or nil in the sandbox (Reference.md V4).
     public var appItemId: String?
+    /// `version-external-identifier`; `0` or nil in the sandbox (Reference.md V4).
     public var versionExternalIdentifier: String?
     /// The device, 40 hexadecimal digits.
     public var uniqueIdentifier: String? = Printable.hex(opaqueBytes("unique-identifier", count: 20))
+    /// `unique-vendor-identifier`: the `identifierForVendor` of the device.
     public var uniqueVendorIdentifier: String? = "7E57A11C-0000-4000-8000-00000000F06E"
+    /// `purchase-date-ms`, in milliseconds, and `purchase-date` and `purchase-date-pst` in text form (Reference.md
+    /// V3.4).
     public var purchaseDate: ForgedInstant
+    /// `original-purchase-date` in the same three forms.
     public var originalPurchaseDate: ForgedInstant
+    /// `expires-date` in milliseconds, and its two text forms. Nil for anything but auto-renewable subscriptions.
     public var expiresDate: ForgedInstant?
+    /// `web-order-line-item-id`: the id of the subscription period. Auto-renewable subscriptions only.
     public var webOrderLineItemId: String?
+    /// `is-trial-period`: `true` or `false`; nil in receipts before 2017.
     public var isTrialPeriod: Bool?
+    /// `is-in-intro-offer-period`: `true` or `false`; nil in receipts before 2017.
     public var isInIntroOfferPeriod: Bool?
     /// `PURCHASED` or `FAMILY_SHARED`; nil in receipts before 2021.
     public var inAppOwnershipType: String?
+    /// `cancellation-date` in three forms, for a refund.
     public var cancellationDate: ForgedInstant?
+    /// `cancellation-reason`, for a refund.
     public var cancellationReason: String?
 
     // The outer property list, which is not signed.
     /// "Sandbox"; nil in production.
     public var environment: String?
+    /// `pod`: a number, for example 100. A genuine transaction id begins with it (Reference.md V7.5).
     public var pod: String?
+    /// `signing-status`: always `0` in Apple's receipts.
     public var signingStatus: String? = "0"
 
+    /// A purchase without an environment and a pod.
+    ///
+    /// - Parameters:
+    ///   - product: `product-id`.
+    ///   - id: `transaction-id`.
+    ///   - date: the purchase date. Milliseconds are kept.
+    ///   - originalId: nil for `id`, as in a first purchase.
+    ///   - originalDate: nil for `date`.
     public init(
         product: String, id: String, at date: ForgedInstant, originalId: String? = nil,
         originallyAt originalDate: ForgedInstant? = nil

@@ -5,6 +5,7 @@ internal import Encodings
 /// The signature blob is a version byte, the signature, the length of a certificate in four bytes, and the certificate.
 /// The signature covers the version byte and the decoded purchase-info (Reference.md V6).
 public struct ForgedTransactionSignature: ForgedDescription {
+    /// The leaf in the blob. Its key need not be the one that signs.
     public var certificate: ForgedCertificate
     /// The key that signs.
     public var key: TestKey
@@ -14,7 +15,9 @@ public struct ForgedTransactionSignature: ForgedDescription {
     public var digest: ForgedDigest
     /// The signed bytes before the purchase-info: the version byte.
     public var signedPrefix: [UInt8]
+    /// The style of the signed purchase-info.
     public var innerStyle = PropertyListStyle.apple
+    /// The style of the property list around it, which is not signed.
     public var outerStyle = PropertyListStyle.apple
     /// Signs this receipt's purchase-info in place of the one that is written.
     public var signsInstead: ForgedTransactionReceipt?
@@ -29,6 +32,11 @@ public struct ForgedTransactionSignature: ForgedDescription {
     /// Omits the `signature` key.
     public var omitsSignature = false
 
+    /// A genuine signature: by the certificate's key, with the digest of the version.
+    ///
+    /// - Parameters:
+    ///   - certificate: the leaf. It must suit the version.
+    ///   - version: 2, 3 or 4.
     public init(certificate: ForgedCertificate, version: UInt8) {
         self.certificate = certificate
         key = certificate.key
