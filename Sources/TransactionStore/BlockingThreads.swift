@@ -99,6 +99,7 @@ public final class BlockingThreads: TaskExecutor {
     /// - Parameter maximum: the maximum number of threads. A thread stays until the process ends.
     package init(maximum: Int) { self.maximum = max(1, maximum) }
 
+    /// Called by the Swift runtime. It returns at once, and one of the threads runs the job later.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         take(

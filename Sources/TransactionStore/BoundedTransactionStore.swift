@@ -60,14 +60,24 @@ public final class BoundedTransactionStore: TransactionStore {
     /// How many calls have timed out so far.
     public var timeouts: UInt64 { CallKind.allCases.reduce(0) { $0 + calls($1).timeouts } }
 
+    /// As the store, within the ``deadline`` for writes. After a timeout the facts may still be committed; applying
+    /// them again is safe.
+    /// - Throws: ``TransactionStoreError``: `unavailable` or `busy` as in the table of this type, or the error of the
+    ///   store.
     public func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
         try await writing.run { [store] in try await store.apply(sets) }
     }
 
+    /// As the store, within the ``deadline`` for reads.
+    /// - Throws: ``TransactionStoreError``: `unavailable` or `busy` as in the table of this type, or the error of the
+    ///   store.
     public func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
         try await reading.run { [store] in try await store.customer(identities, in: scope) }
     }
 
+    /// As the store, within the ``deadline`` for reads.
+    /// - Throws: ``TransactionStoreError``: `unavailable` or `busy` as in the table of this type, or the error of the
+    ///   store.
     public func hasProcessed(notificationUUID: String) async throws -> Bool {
         try await reading.run { [store] in try await store.hasProcessed(notificationUUID: notificationUUID) }
     }
@@ -75,6 +85,10 @@ public final class BoundedTransactionStore: TransactionStore {
     /// Has no deadline, because counting takes longer the larger the store is.
     public func counts() async throws -> StoreCounts { try await store.counts() }
 
+    /// As the store, within the ``deadline`` for writes: the store is ready only if it can be written. Reads that hang
+    /// do not make it fail.
+    /// - Throws: ``TransactionStoreError``: `unavailable` or `busy` as in the table of this type, or the error of the
+    ///   store.
     public func checkReadiness() async throws {
         try await writing.run { [store] in try await store.checkReadiness() }
     }

@@ -52,9 +52,12 @@ public enum CustomerReference: Hashable, Sendable {
 
 /// An identity in its app and environment.
 public struct ScopedIdentity: Hashable, Sendable {
+    /// The ids of the App Store are unique only within an app and environment.
     public let scope: StoreScope
+    /// Not necessarily that of a stored customer; see ``CustomerDirectory/identities(of:limit:)``.
     public let identity: CustomerIdentity
 
+    /// Creates a value without checking it: the identity need not be meaningful (`CustomerIdentity.isMeaningful`).
     public init(scope: StoreScope, identity: CustomerIdentity) {
         self.scope = scope
         self.identity = identity

@@ -41,6 +41,8 @@ public protocol FactSpool: Sendable {
 
 /// An entry of a ``FactSpool``.
 public struct SpooledFacts: Sendable {
+    /// Greater than the ids of all earlier entries. ``FactSpool/remove(_:)`` and ``FactSpool/setAside(_:reason:)`` need
+    /// it.
     public let id: Int64
     /// The name of the entry in logs: the first 12 hexadecimal digits of a SHA-256. The hash is that of its receipt, or
     /// of its facts without a receipt.
@@ -48,6 +50,12 @@ public struct SpooledFacts: Sendable {
     /// The facts, or the error if they cannot be read.
     public let facts: Result<FactSet, TransactionStoreError>
 
+    /// Creates an entry. Called by spools.
+    /// - Parameters:
+    ///   - id: greater than the ids of all earlier entries.
+    ///   - name: the first 12 hexadecimal digits of a SHA-256.
+    ///   - facts: a failure if the entry is damaged. The caller can then set it aside, so that it does not block
+    ///     others.
     public init(id: Int64, name: String, facts: Result<FactSet, TransactionStoreError>) {
         self.id = id
         self.name = name
@@ -68,6 +76,13 @@ public struct SpoolState: Hashable, Sendable {
     /// The number of entries that the store rejected.
     public var setAside: Int64
 
+    /// Creates a state without checking it. Called by spools.
+    /// - Parameters:
+    ///   - entries: the number of entries that wait for the store.
+    ///   - bytes: the size of all entries, including those that were set aside.
+    ///   - maximumBytes: the size at which the spool is full, in bytes.
+    ///   - oldestDate: in milliseconds since 1970-01-01T00:00:00Z; nil if no entry waits.
+    ///   - setAside: the number of entries that the store rejected.
     public init(entries: Int64, bytes: Int64, maximumBytes: Int64, oldestDate: Int64?, setAside: Int64) {
         self.entries = entries
         self.bytes = bytes

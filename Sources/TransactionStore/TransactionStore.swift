@@ -41,6 +41,7 @@ public struct AppliedFacts: Hashable, Sendable {
     /// Notifications that were not stored for the same reason. They count as new when they arrive again.
     public var erasedNotifications = 0
 
+    /// A result without facts: all numbers are 0.
     public init() {}
 
     /// Adds the numbers of another call.
@@ -56,15 +57,25 @@ public struct AppliedFacts: Hashable, Sendable {
 /// The size of a store. A transaction that several documents state counts once, and so do renewal infos and app
 /// transactions. Receipts are the stored ones.
 public struct StoreCounts: Hashable, Sendable {
+    /// Transactions of all apps and environments. A transaction that is stored under two original transaction ids
+    /// counts for each.
     public var transactions: Int64
+    /// Subscriptions with renewal information, one for each original transaction id.
     public var renewalInfos: Int64
+    /// Customers with an app transaction.
     public var appTransactions: Int64
+    /// Groups of identities that documents connect.
     public var customers: Int64
+    /// At most two for each customer: the newest app receipt and the newest transaction receipt (iOS 6).
     public var receipts: Int64
+    /// Processed notifications whose ids the store still has. ``StoreRetention/removeNotifications(signedBefore:)``
+    /// removes old ones.
     public var notifications: Int64
     /// The hashes that erasures left (``LeftHash``).
     public var leftHashes: Int64
 
+    /// Creates the counts of an engine.
+    /// - Parameter leftHashes: 0 if no erasure left a hash.
     public init(
         transactions: Int64, renewalInfos: Int64, appTransactions: Int64, customers: Int64, receipts: Int64,
         notifications: Int64, leftHashes: Int64 = 0

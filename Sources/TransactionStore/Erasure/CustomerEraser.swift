@@ -60,21 +60,34 @@ extension CustomerEraser {
 /// The numbers of rows that ``CustomerEraser/erase(_:in:quarantined:leavingHashes:)`` removed. A transaction has a row
 /// for each kind of document that states it.
 public struct ErasedRows: Hashable, Sendable {
+    /// All identities of the erased customers. A given identity that no customer has does not count.
     public var identities: Int64 = 0
+    /// One for each transaction and kind of document.
     public var transactions: Int64 = 0
+    /// One for each subscription and kind of document.
     public var renewalInfos: Int64 = 0
+    /// One for each customer and kind of document.
     public var appTransactions: Int64 = 0
+    /// The newest app receipt and the newest transaction receipt (iOS 6) of each customer.
     public var receipts: Int64 = 0
+    /// Notifications whose stored text contains one of the identities. They count as new if they arrive again.
     public var notifications: Int64 = 0
+    /// Entries about transactions of the purchases. Those that stay for a purchase that is not erased do not count.
     public var ledgerEntries: Int64 = 0
+    /// Requests for consumption information about the purchases, open or closed.
     public var consumptionTasks: Int64 = 0
+    /// The App Store's answers that it does not know a transaction of the purchases.
     public var unknownTransactions: Int64 = 0
+    /// Users of the identities. A user of several purchases counts for each (``UserClaim/key``).
     public var userClaims: Int64 = 0
+    /// Receipts that a migration has verified. A later migration verifies them again.
     public var verifiedReceipts: Int64 = 0
+    /// Those of the given quarantined records that the store had.
     public var quarantined: Int64 = 0
     /// The number of hashes that stay in their place and that the store did not have.
     public var leftHashes: Int64 = 0
 
+    /// A result without rows: all numbers are 0.
     public init() {}
 }
 
@@ -83,6 +96,7 @@ public struct MentionedIdentities: Sendable {
     /// In lower case, because an account token is the same in both cases.
     private let values: Set<[UInt8]>
 
+    /// - Parameter identities: compared without regard to their kind, and to upper or lower case of ASCII letters.
     public init(_ identities: some Sequence<CustomerIdentity>) {
         values = Set(identities.map { $0.value.utf8.map(Self.lowercased) })
     }

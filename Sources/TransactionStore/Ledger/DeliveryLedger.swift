@@ -155,7 +155,9 @@ public struct LedgerEntry: Sendable {
     /// The earlier event that decided the state of the transaction (``Event/decidingEvent(after:)``); nil for its first
     /// entry.
     public let eventBefore: Event?
+    /// The app and the environment of the transaction.
     public let scope: StoreScope
+    /// Several entries can have the same id, but only one of them is `purchased`.
     public let transactionId: String
     /// The transaction at the time of reading. It may include facts that were stored after the entry.
     public let transaction: StoredTransaction

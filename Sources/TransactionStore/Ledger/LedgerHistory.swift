@@ -40,6 +40,7 @@ public struct LedgerHistory: Sendable {
 public struct DueEntry: Sendable {
     /// The number of the entry among those of its transaction, from 0.
     public let number: Int64
+    /// `purchased`, `revoked`, `upgraded` or `reinstated`.
     public let event: LedgerEntry.Event
 
     /// The entry that brings the ledger up to date; nil if none is due.

@@ -73,6 +73,7 @@ public struct RecordedEndings: Hashable, Sendable {
     /// others from their turn.
     public var unreadable = 0
 
+    /// A result without purchases: all numbers are 0.
     public init() {}
 }
 

@@ -9,7 +9,10 @@ public import Purchases
 public struct RenewalEntries: Sendable {
     /// An entry to append. It continues the numbers of its transaction.
     public struct Entry: Hashable, Sendable {
+        /// The transaction of the period that the event is about.
         public let transactionId: String
+        /// About billing, expiry, a price increase or a consumption request; never a state
+        /// (``LedgerEntry/Event/isState``).
         public let event: LedgerEntry.Event
     }
 

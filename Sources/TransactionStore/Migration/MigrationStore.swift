@@ -44,6 +44,7 @@ public protocol MigrationStore: Sendable {
 }
 
 extension MigrationStore {
+    /// Does nothing, for engines without statistics to update.
     public func migrationEnded() async throws {}
 }
 
@@ -65,6 +66,8 @@ public struct MigrationStep: Sendable {
     /// The position after the step; nil if the step is not part of a sequence.
     public var checkpoint: MigrationCheckpoint?
 
+    /// Creates a step without checking it: ``MigrationLimits/check(_:)`` has the rules for its parts. The default of
+    /// each part adds and removes nothing.
     public init(
         facts: [FactSet] = [], users: [UserClaim] = [], receipts: [VerifiedReceipt] = [],
         quarantined: [QuarantinedRecord] = [], released: [[UInt8]] = [], leftHashes: [LeftHash] = [],
@@ -92,6 +95,7 @@ public struct MigrationCheckpoint: Hashable, Sendable {
     /// The counts of the migration so far. Only the migration can read them.
     public let state: [UInt8]
 
+    /// Creates a checkpoint without checking it: ``MigrationLimits/check(_:)`` rejects an invalid one.
     public init(migration: String, records: Int64, digest: [UInt8], state: [UInt8]) {
         self.migration = migration
         self.records = records
@@ -102,6 +106,7 @@ public struct MigrationCheckpoint: Hashable, Sendable {
 
 /// One of the caller's users, which a record names with a purchase.
 public struct UserClaim: Hashable, Sendable {
+    /// The app and the environment of the purchase.
     public let scope: StoreScope
     /// The purchase: an original transaction id, or an identity of the customer if the document has no purchase. It is
     /// meaningful (`CustomerIdentity.isMeaningful`).
@@ -111,6 +116,12 @@ public struct UserClaim: Hashable, Sendable {
     /// A JSON object with the columns that the caller wants to keep, names in order; empty if there are none.
     public let carried: String
 
+    /// Creates a claim without checking it: ``MigrationLimits/check(_:)`` rejects an identity that is not meaningful.
+    /// - Parameters:
+    ///   - scope: the app and the environment of the purchase.
+    ///   - identity: an original transaction id, or an identity of the customer.
+    ///   - userId: the caller's id of the user, exactly as in the record.
+    ///   - carried: a JSON object, names in order; empty if no columns are kept. Another order gives another ``key``.
     public init(scope: StoreScope, identity: CustomerIdentity, userId: String, carried: String = "") {
         self.scope = scope
         self.identity = identity
@@ -129,12 +140,15 @@ public struct UserClaim: Hashable, Sendable {
 public struct VerifiedReceipt: Hashable, Sendable {
     /// SHA-256 of the trust policy and of the SHA-256 of the receipt without transport encoding, 32 bytes.
     public let key: [UInt8]
+    /// The app and the environment that the receipt states.
     public let scope: StoreScope
     /// The kind of receipt.
     public let form: KnownReceipt.Form
     /// The identities that the receipt states, all of them meaningful (`CustomerIdentity.isMeaningful`).
     public let identities: [CustomerIdentity]
 
+    /// Creates a receipt without checking it: ``MigrationLimits/check(_:)`` rejects a key that does not have 32 bytes,
+    /// and identities that are not meaningful.
     public init(key: [UInt8], scope: StoreScope, form: KnownReceipt.Form, identities: [CustomerIdentity]) {
         self.key = key
         self.scope = scope
@@ -150,6 +164,8 @@ public struct QuarantinedRecord: Hashable, Sendable {
     /// A line of `quarantine.ndjson`: a JSON object with the reason, the place and the original bytes, without a line feed.
     public let line: [UInt8]
 
+    /// Computes ``key`` from the line.
+    /// - Parameter line: a JSON object without a line feed. It is not checked.
     public init(line: [UInt8]) {
         key = Fingerprint(of: line).bytes
         self.line = line

@@ -1,4 +1,7 @@
 extension SQLStore {
+    /// The row of the budget is locked until the permits are stored, so two programs never get the same permit. The
+    /// clock of the database counts milliseconds, so shorter intervals become available in steps.
+    /// - Throws: ``TransactionStoreError``; `invalidArgument` for an endpoint without a valid name.
     public func takePermits(_ count: Int, of budget: RequestBudget) async throws -> RequestPermits {
         try budget.check()
         return try await writing { session in

@@ -1,4 +1,5 @@
 extension SQLStore {
+    /// One statement reads a page, with the position of the first entry `purchased` of each transaction.
     public func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] {
         let (date, uuid) = (task?.requestedDate ?? .min, task?.notificationUUID ?? "")
         return try await reading { session in
@@ -23,6 +24,7 @@ extension SQLStore {
         }
     }
 
+    /// Closes the tasks in one database transaction, in the order of their UUIDs: two writers cannot block each other.
     public func closeConsumptionTasks(
         _ notificationUUIDs: [String], as outcome: ConsumptionTask.Outcome
     ) async throws -> Int {
@@ -40,6 +42,9 @@ extension SQLStore {
 
     // The column `closed_at` of an open task is its mark (`ConsumptionClaim`).
 
+    /// Reads the marks, decides and writes them in one database transaction, by the clock of the database.
+    /// - Throws: ``TransactionStoreError``; `invalidArgument` for a duration outside 1 to
+    ///   ``ConsumptionClaim/maximumMilliseconds``.
     public func claimConsumptionTasks(
         _ notificationUUIDs: [String], for milliseconds: Int64, renewing claim: ConsumptionClaim?
     ) async throws -> ConsumptionClaim? {
@@ -62,6 +67,8 @@ extension SQLStore {
         }
     }
 
+    /// Changes only open requests that still have the mark of this claim. A request that may have been answered keeps a
+    /// mark, which is now at the latest. The others lose it, as if they had never been claimed.
     public func endClaim(_ claim: ConsumptionClaim, maybeAnswered: Bool) async throws {
         try await writing { session in
             let now = session.dialect.now
@@ -77,6 +84,8 @@ extension SQLStore {
         }
     }
 
+    /// Both times in milliseconds since 1970-01-01T00:00:00Z. It writes only if a request is due, and gives each
+    /// counted request the mark ``ConsumptionClaim/counted``.
     public func countMissedConsumptionTasks(
         requestedAfter start: Int64, upTo end: Int64
     ) async throws -> MissedConsumptionTasks {

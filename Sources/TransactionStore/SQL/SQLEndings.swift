@@ -8,6 +8,8 @@ package struct TermLook: Sendable {
 }
 
 extension SQLStore {
+    /// Locks the ledger only if a purchase is due, or for the first look: other programs that append to the ledger wait
+    /// until the end of a look.
     public func recordEndings(by date: Int64, limit: Int) async throws -> RecordedEndings {
         // Read first, because no writer waits for a reader.
         let isDue = try await reading { session in
@@ -28,6 +30,8 @@ extension SQLStore {
         }
     }
 
+    /// Locks the ledger only if a term is due, or for the first look with the catalog of an app. `limit` is for all
+    /// apps together.
     public func recordTermEnds(
         by date: Int64, limit: Int, catalogs: TermCatalogs
     ) async throws -> RecordedEndings {

@@ -1,6 +1,8 @@
 package import Purchases
 
 extension SQLStore {
+    /// Skips rows that only keep the position of an erased entry.
+    /// - Throws: ``TransactionStoreError``; `entriesRemoved` even if the entries are removed during the read.
     public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
         let limit = Int64(LedgerLimits.entries(limit))
         return try await reading { session in
@@ -17,6 +19,8 @@ extension SQLStore {
         }
     }
 
+    /// Empty for an app and environment that the store does not have. Removed entries are left out, even if the store
+    /// keeps their rows for the state of a transaction.
     public func entries(
         ofPurchases originalTransactionIds: [String], in scope: StoreScope
     ) async throws -> [LedgerEntry] {
@@ -41,6 +45,9 @@ extension SQLStore {
         }
     }
 
+    /// Compares the position with the last one that the ledger has used, even if its entry was erased.
+    /// - Throws: ``TransactionStoreError``; `invalidArgument` for an invalid name, a negative position, or one after
+    ///   the last entry.
     public func acknowledge(_ position: Int64, by consumer: String) async throws {
         try LedgerLimits.check(consumer: consumer)
         try await writing { session in
@@ -54,6 +61,8 @@ extension SQLStore {
         }
     }
 
+    /// The position of an invalid name is an error, that of an unknown one is 0.
+    /// - Throws: ``TransactionStoreError``; `invalidArgument` for an invalid name.
     public func acknowledgedPosition(of consumer: String) async throws -> Int64 {
         try LedgerLimits.check(consumer: consumer)
         return try await reading {
@@ -61,6 +70,9 @@ extension SQLStore {
         }
     }
 
+    /// One statement decides, by the clock of the database. A new consumer gets the position 0, so it holds back
+    /// ``removeEntries(before:evenUnread:)``.
+    /// - Throws: ``TransactionStoreError``; `invalidArgument` for an invalid name or duration.
     public func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease {
         try LedgerLimits.check(consumer: consumer)
         try LedgerLimits.check(holder: holder, milliseconds: milliseconds)
@@ -90,6 +102,8 @@ extension SQLStore {
         }
     }
 
+    /// Changes nothing if another process has the lease. The consumer and its position stay.
+    /// - Throws: ``TransactionStoreError``; `invalidArgument` for an invalid name.
     public func endLease(of consumer: String, by holder: String) async throws {
         try LedgerLimits.check(consumer: consumer)
         try LedgerLimits.check(holder: holder)
@@ -102,13 +116,18 @@ extension SQLStore {
         }
     }
 
+    /// A holder whose lease has expired, or lasts longer than ``LedgerLimits/maximumLeaseMilliseconds``, is left out.
     public func consumers() async throws -> [LedgerConsumer] { try await reading { try $0.consumers() } }
 
+    /// Entries that only this consumer had not acknowledged can then be removed.
+    /// - Throws: ``TransactionStoreError``; `invalidArgument` for an invalid name.
     public func removeConsumer(_ name: String) async throws -> Bool {
         try LedgerLimits.check(consumer: name)
         return try await writing { try $0.run("DELETE FROM ledger_consumers WHERE name = \(name)").changed > 0 }
     }
 
+    /// Not one database transaction: readers first lose the entries, then batches delete the rows, and other writers
+    /// work between two batches. After an interruption, the next call deletes the remaining rows.
     public func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
         let (removed, last) = try await reading { session in
             (try session.removedPosition(), try session.integer("SELECT max(position) FROM ledger") ?? 0)

@@ -1,6 +1,8 @@
 package import Purchases
 
 extension SQLStore {
+    /// Reads up to 1,000 ids with each statement. Ids that are not printable ASCII are left out, because none is
+    /// stored.
     public func unknownTransactions(_ ids: [String], in scope: StoreScope) async throws -> [UnknownTransaction] {
         try await reading { session in
             try parts(of: ids).flatMap { part in
@@ -17,6 +19,7 @@ extension SQLStore {
         }
     }
 
+    /// Removes the answers in one database transaction. Ids without an answer are ignored.
     public func forgetUnknownTransactions(_ ids: [String], in scope: StoreScope) async throws {
         try await writing { session in
             for part in parts(of: ids) {
@@ -30,6 +33,8 @@ extension SQLStore {
         }
     }
 
+    /// Reads up to 1,000 identities with each statement. Identities that are not meaningful are left out, because no
+    /// claim has one (``MigrationLimits/check(_:)``).
     public func users(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> [UserClaim] {
         let kinds = Dictionary(grouping: identities.filter(\.isMeaningful), by: \.kind.rawValue)
         return try await reading { session in

@@ -211,12 +211,14 @@ extension SQLSession {
 }
 
 extension SQLStore {
+    /// Compares byte by byte with `ProcessedNotification.notificationUUID`, which is in lower case.
     public func hasProcessed(notificationUUID: String) async throws -> Bool {
         try await reading {
             try $0.integer("SELECT 1 FROM notifications WHERE notification_uuid = \(notificationUUID)") != nil
         }
     }
 
+    /// Counts all rows, so the time grows with the size of the store.
     public func counts() async throws -> StoreCounts {
         try await reading { session in
             let (purchase, customer) = (session.dialect.purchase.joined(separator: ", "), session.dialect.customer)
@@ -240,10 +242,12 @@ extension SQLStore {
         }
     }
 
+    /// Of all apps and environments. The time grows with the number of answers.
     public func unknownTransactionCount() async throws -> Int64 {
         try await reading { try $0.integer("SELECT count(*) FROM unknown_transactions") ?? 0 }
     }
 
+    /// Not paged, because a store has few apps and environments.
     public func scopes() async throws -> [StoreScope] {
         try await reading { session in
             // The databases compare these columns by their bytes.
@@ -253,6 +257,7 @@ extension SQLStore {
         }
     }
 
+    /// Compares the name byte by byte: hexadecimal digits match only in the same case.
     public func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
         try await reading { session in
             try session.rows(
@@ -261,6 +266,7 @@ extension SQLStore {
         }
     }
 
+    /// The size of a page is clamped by ``MigrationLimits/records(_:)``, but not its bytes: a state may be long.
     public func checkpoints(after migration: String?, limit: Int) async throws -> [MigrationCheckpoint] {
         try await reading { session in
             try session.rows(
@@ -272,6 +278,7 @@ extension SQLStore {
         }
     }
 
+    /// A page ends after ``MigrationLimits/pageBytes`` of lines, even if it has fewer than `limit` records.
     public func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] {
         let (key, limit) = (key ?? [], Int64(MigrationLimits.records(limit)))
         return try await reading { session in
