@@ -18,8 +18,13 @@ public struct AsOf: Hashable, Sendable {
 
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public let date: Int64
+    /// Whether ``date`` is exact or the earliest possible one, and whether Apple signed it.
     public let kind: Kind
 
+    /// Creates a date.
+    /// - Parameters:
+    ///   - date: milliseconds since 1970-01-01T00:00:00Z.
+    ///   - kind: how exactly the date is known.
     public init(date: Int64, kind: Kind) {
         self.date = date
         self.kind = kind

@@ -6,7 +6,9 @@ public import AppStoreModels
 public struct FieldProvenance<Field: PayloadField>: Sendable {
     /// A field that is present and where it comes from.
     public struct Entry: Hashable, Sendable {
+        /// A field that has a value.
         public let field: Field
+        /// Never ``Provenance/absent``.
         public let provenance: Provenance
     }
 

@@ -43,10 +43,13 @@ public struct MappedTransaction: Sendable, Equatable {
 /// which the customer first obtained the app. `appAppleId` and `versionExternalIdentifier` are absent if the record
 /// states 0, as in the sandbox.
 public struct MappedAppTransaction: Sendable, Equatable {
+    /// The app transaction. Values that no document gives are absent.
     public package(set) var payload = AppTransaction()
     /// Data of the record in addition to the modern fields. A store keeps it; the lines of `migrate --stream` do not have it.
     public package(set) var legacy = LegacyAppTransactionFields()
+    /// Where each field of ``payload`` comes from.
     public package(set) var provenance = FieldProvenance<AppTransactionField>(reservingCapacity: 10)
+    /// Facts that the fields cannot express, each once.
     public package(set) var notes: [MappingNote] = []
     /// Which kind of document states the app transaction.
     public let standing: RecordStanding
@@ -58,8 +61,11 @@ public struct MappedAppTransaction: Sendable, Equatable {
 
 /// The statement of a document about the next renewal of a subscription (Reference.md V9.3).
 public struct MappedRenewalInfo: Sendable, Equatable {
+    /// The renewal information. Values that no document gives are absent.
     public package(set) var payload = JWSRenewalInfoDecodedPayload()
+    /// Where each field of ``payload`` comes from.
     public package(set) var provenance = FieldProvenance<RenewalInfoField>(reservingCapacity: 10)
+    /// Facts that the fields cannot express, each once.
     public package(set) var notes: [MappingNote] = []
     /// Which kind of document states the renewal information. Receipts contain none.
     public let standing: RecordStanding

@@ -57,6 +57,10 @@ public struct RecordedKey: Hashable, Sendable, CustomStringConvertible {
     /// The key as it was written, for example `expires_date_ms`.
     public let key: String
 
+    /// Creates a key.
+    /// - Parameters:
+    ///   - object: the object that contains the key; empty for the top level of the document.
+    ///   - key: the key as it was written.
     public init(object: String = "", key: String) {
         self.object = object
         self.key = key

@@ -14,6 +14,8 @@ public struct ReceiptMapper: Sendable {
     /// The developer's product data. Without it, types, groups and terms that a record does not state are absent.
     public let catalog: ProductCatalog?
 
+    /// - Parameter catalog: the developer's product data. Nil to map only what a record or a named ``InferenceRule``
+    ///   gives.
     public init(catalog: ProductCatalog? = nil) {
         self.catalog = catalog
     }

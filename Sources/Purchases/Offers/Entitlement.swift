@@ -16,7 +16,9 @@ public struct Entitlement: Hashable, Sendable {
     public let productId: String?
     /// The level of service of the product within its group, 1 is the highest; nil if the catalog does not state it.
     public let level: Int?
+    /// That of the purchase that decides; nil if no document states it.
     public let originalTransactionId: String?
+    /// The transaction that decides; for a subscription, that of its period.
     public let transactionId: String?
     /// The seats of the subscription that decides (``SubscriptionStanding/seats``); nil if it has none.
     public let seats: Int64?
@@ -48,10 +50,12 @@ extension Collection<Entitlement> {
 public struct SubscriptionStanding: Hashable, Sendable {
     /// Apple's status.
     public let status: SubscriptionStatus
+    /// Nil if no document states it.
     public let originalTransactionId: String?
     /// The transaction of the period that decides: the current one, and of several the one with the highest level of
     /// service. Without a current period, it is the one that ended last.
     public let transactionId: String?
+    /// The product of the period that decides; nil if no document states it.
     public let productId: String?
     /// The seats of the period: the sum of `quantity` of its transactions less `revokedSeatQuantity`. Nil if the
     /// subscription has no seats.

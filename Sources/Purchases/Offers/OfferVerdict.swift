@@ -1,5 +1,6 @@
 /// Whether a customer is eligible for an offer, with the result of each rule.
 public struct OfferVerdict: Hashable, Sendable {
+    /// The three results. CSV files contain the raw values.
     public enum Eligibility: String, Hashable, Sendable, CaseIterable {
         case eligible
         case notEligible
@@ -7,6 +8,7 @@ public struct OfferVerdict: Hashable, Sendable {
         case unknown
     }
 
+    /// Not eligible if a rule failed; otherwise unknown if the result of a rule is unknown.
     public let eligibility: Eligibility
     /// The result of every rule that applies, in a fixed order.
     public let reasons: [OfferReason]
@@ -81,19 +83,24 @@ public struct OfferReason: Hashable, Sendable {
         case historyCurrent
     }
 
+    /// The result of one rule.
     public enum Outcome: String, Hashable, Sendable {
         case satisfied
         case failed
         case unknown
     }
 
+    /// The rule that was checked.
     public let rule: Rule
+    /// The result at the moment of the verdict.
     public let outcome: Outcome
     /// The transaction that decided, if one did.
     public let transactionId: String?
     /// When the rule starts being satisfied, and when it stops, in milliseconds since 1970; nil if it has no such
     /// bound.
     public let from: Int64?
+    /// The first moment at which the rule is no longer satisfied, in milliseconds since 1970-01-01T00:00:00Z; nil if
+    /// there is none.
     public let until: Int64?
     /// The number of months found, for rules that count months.
     public let months: Int64?

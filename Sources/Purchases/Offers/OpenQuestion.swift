@@ -30,6 +30,7 @@ public struct OpenQuestion: Hashable, Sendable {
         }
     }
 
+    /// What the answer could change. A customer's questions are in the order of their reasons.
     public let reason: Reason
     /// The purchase. For a transaction without an original transaction id, its own id.
     public let originalTransactionId: String

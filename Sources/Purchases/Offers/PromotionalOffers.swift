@@ -20,6 +20,8 @@ public struct PromotionalCandidate: Hashable, Sendable {
         case unknown
     }
 
+    /// From the status and the renewal information of ``standing``. A subscription has lapsed only if the history is
+    /// recent enough for all of the customer's own subscriptions in the group.
     public let situation: Situation
     /// `subscriptionGroupIdentifier`; nil for subscriptions without a known group.
     public let group: String?

@@ -9,6 +9,7 @@ internal import Encodings
 public struct PurchaseHistory: Hashable, Sendable {
     /// One transaction, and how far it can be trusted.
     public struct Entry: Hashable, Sendable {
+        /// A transaction of one document, or a resolved one (``Customer/transactions``).
         public var transaction: JWSTransactionDecodedPayload
         /// Whether an absent `offerType` means that there was no introductory offer. True for a JWS of the App Store;
         /// false for a legacy receipt without the attributes 1713 and 1719.
@@ -24,6 +25,10 @@ public struct PurchaseHistory: Hashable, Sendable {
         /// product has an unknown type here, because its status is unknown.
         package var productType: ProductType?
 
+        /// Creates an entry that counts as signed and has no term. Set ``isSigned`` to false for an unsigned document.
+        /// - Parameters:
+        ///   - transaction: the transaction.
+        ///   - statesOffers: false for a legacy receipt without the attributes 1713 and 1719.
         public init(_ transaction: JWSTransactionDecodedPayload, statesOffers: Bool = true) {
             self.transaction = transaction
             self.statesOffers = statesOffers
@@ -38,6 +43,10 @@ public struct PurchaseHistory: Hashable, Sendable {
         /// In milliseconds since 1970-01-01T00:00:00Z; the first moment after the term.
         public var end: Int64
 
+        /// Creates a term without checking it.
+        /// - Parameters:
+        ///   - start: in milliseconds since 1970-01-01T00:00:00Z.
+        ///   - end: the first moment after the term, in milliseconds since 1970-01-01T00:00:00Z.
         public init(start: Int64, end: Int64) {
             self.start = start
             self.end = end
@@ -53,6 +62,11 @@ public struct PurchaseHistory: Hashable, Sendable {
         /// Whether the product is a free (Newsstand) subscription, which never expires.
         public var isFreeSubscription: Bool
 
+        /// Creates the data of a product. The defaults are those of a product that the catalog does not have.
+        /// - Parameters:
+        ///   - level: 1 is the highest; nil if unknown.
+        ///   - entitlement: the name of what the product unlocks; nil for a product that unlocks only itself.
+        ///   - isFreeSubscription: whether the product is a free (Newsstand) subscription, which never expires.
         public init(level: Int? = nil, entitlement: String? = nil, isFreeSubscription: Bool = false) {
             self.level = level
             self.entitlement = entitlement
@@ -72,6 +86,11 @@ public struct PurchaseHistory: Hashable, Sendable {
         /// Until when it is known whether the subscription was renewed; nil if no document states it.
         public var currentThrough: Int64?
 
+        /// Creates a coverage. Without a date, any period may be missing, or the last one may have been renewed:
+        /// ``PurchaseHistory/completeThrough`` does not apply.
+        /// - Parameters:
+        ///   - wholeThrough: in milliseconds since 1970-01-01T00:00:00Z.
+        ///   - currentThrough: in milliseconds since 1970-01-01T00:00:00Z.
         public init(wholeThrough: Int64? = nil, currentThrough: Int64? = nil) {
             self.wholeThrough = wholeThrough
             self.currentThrough = currentThrough
@@ -121,6 +140,16 @@ public struct PurchaseHistory: Hashable, Sendable {
     /// How long a month lasts where a rule counts months.
     public var monthLength: MonthLength
 
+    /// Creates a history without catalog data (``products``).
+    /// - Parameters:
+    ///   - entries: in any order.
+    ///   - renewalInfos: in any order.
+    ///   - groups: `subscriptionGroupIdentifier` by product; empty if all transactions state their group.
+    ///   - completeThrough: in milliseconds since 1970-01-01T00:00:00Z. Nil makes verdicts unknown that depend on what
+    ///     happened later.
+    ///   - coverage: by original transaction id; empty if ``completeThrough`` applies to all subscriptions.
+    ///   - countsUnpricedPeriodsAsPaid: whether a period without a price and without an offer counts as paid.
+    ///   - monthLength: the default is calendar months in US Pacific time. Use a fixed length for the sandbox.
     public init(
         entries: [Entry], renewalInfos: [JWSRenewalInfoDecodedPayload] = [], groups: [String: String] = [:],
         completeThrough: Int64? = nil, coverage: [String: Coverage] = [:], countsUnpricedPeriodsAsPaid: Bool = false,

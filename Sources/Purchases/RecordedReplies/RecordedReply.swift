@@ -30,6 +30,7 @@ public struct RecordedReply: Sendable {
     /// document can be one, and need hundreds.
     public static let maximumPurchases = 100_000
 
+    /// Detected from the members of the document.
     public let kind: Kind
     /// The `status` of the reply: 0, 21006 or, in rows and notifications, absent.
     public let status: Int64?

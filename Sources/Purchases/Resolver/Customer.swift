@@ -119,6 +119,7 @@ public struct RecordedCancellation: Hashable, Sendable {
     public let date: Int64
     /// `cancellation_reason`; nil if it is not stated.
     public let reason: Int64?
+    /// The unsigned document that states the cancellation.
     public let source: FactSource
 
     package init(date: Int64, reason: Int64?, source: FactSource) {
@@ -130,7 +131,9 @@ public struct RecordedCancellation: Hashable, Sendable {
 
 /// What is known about the next renewal of one subscription.
 public struct StoredRenewalInfo: Sendable {
+    /// The statement of the document that decides.
     public let payload: JWSRenewalInfoDecodedPayload
+    /// The documents that state renewal information of this subscription, at most one of each kind.
     public let origins: [FactOrigin]
 
     package init(payload: JWSRenewalInfoDecodedPayload, origins: [FactOrigin]) {
@@ -138,6 +141,7 @@ public struct StoredRenewalInfo: Sendable {
         self.origins = origins
     }
 
+    /// Whether at least one of the documents is signed.
     public var isSigned: Bool { origins.isSigned }
 
     /// When the document that states the payload was signed or, if it is unsigned, recorded. A recorded payload does
@@ -152,9 +156,11 @@ public struct StoredRenewalInfo: Sendable {
 
 /// What is known about the app itself.
 public struct StoredAppTransaction: Sendable {
+    /// Each value from the newest signed document that states it. Unsigned documents count only if no document is signed.
     public let payload: AppTransaction
     /// What a receipt or a reply states beside the modern fields.
     public let legacy: LegacyAppTransactionFields
+    /// The documents that state the app transaction: at most one signed document of each kind, and two unsigned ones.
     public let origins: [FactOrigin]
 }
 
@@ -267,15 +273,18 @@ public struct Customer: Sendable {
     }
 
     let kept: Kept
+    /// All ids of the customer, each once, ascending. The first one is the smallest (``key``).
     public let identities: [CustomerIdentity]
     /// By transaction id, the newest (numerically greatest) first.
     public let transactions: [StoredTransaction]
     /// By original transaction id, ascending.
     public let renewalInfos: [StoredRenewalInfo]
+    /// Nil if no document states the app itself.
     public let appTransaction: StoredAppTransaction?
 
     /// The statements that the customer was resolved from.
     package var statements: CustomerStatements { kept.statements }
+    /// The app and the environment of all documents about the customer.
     public var scope: StoreScope { kept.statements.scope }
     /// The newest app receipt, by signing date.
     public var newestAppReceipt: KnownReceipt? { kept.statements.appReceipt }

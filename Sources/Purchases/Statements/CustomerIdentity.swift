@@ -2,9 +2,12 @@ public import AppStoreModels
 
 /// One app in one environment: the scope in which the App Store's ids are unique.
 public struct StoreScope: Hashable, Sendable {
+    /// The environment of the documents. The App Store's ids are those of one environment.
     public let environment: Environment
+    /// The bundle id of the app. Upper and lower case differ.
     public let bundleId: String
 
+    /// Creates a scope without checking it. Any text can be a bundle id.
     public init(environment: Environment, bundleId: String) {
         self.environment = environment
         self.bundleId = bundleId
@@ -13,6 +16,8 @@ public struct StoreScope: Hashable, Sendable {
 
 /// An id that identifies a customer of an app. Documents with the same id are about the same customer.
 public struct CustomerIdentity: Hashable, Sendable {
+    /// The kinds of ids. Databases and hashes contain the raw values: never change one. Their order is that of the
+    /// identities of a customer.
     public enum Kind: Int, Codable, Hashable, Sendable, CaseIterable {
         case originalTransactionId = 1
         case appTransactionId = 2
@@ -23,10 +28,13 @@ public struct CustomerIdentity: Hashable, Sendable {
         case receiptDigest = 4
     }
 
+    /// Two ids of different kinds are different, even if they have the same value.
     public let kind: Kind
     /// The id. Account tokens are in lower case, because a UUID is the same in either (RFC 9562, 4).
     public let value: String
 
+    /// Creates an identity. The value of an account token becomes lower case, other values stay. Documents can contain
+    /// any text, so the identity need not be meaningful (``isMeaningful``).
     public init(_ kind: Kind, _ value: String) {
         self.kind = kind
         self.value = kind == .appAccountToken ? value.lowercased() : value

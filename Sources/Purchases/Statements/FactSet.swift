@@ -1,13 +1,21 @@
 /// Everything one document states about one customer. A store stores it in whole or not at all.
 public struct FactSet: Sendable {
+    /// The app and the environment of the document. An unsigned one may state neither: then from data beside it, or
+    /// from the caller.
     public let scope: StoreScope
     /// The ids of the customer in this document, each once, ascending. Empty only for a set that contains nothing but a
     /// notification without a customer.
     public let identities: [CustomerIdentity]
+    /// Each with a transaction id and an original transaction id that identify a transaction. Others are left out.
     public let transactions: [TransactionFact]
+    /// Each with an original transaction id that identifies a subscription. Others are left out.
     public let renewalInfos: [RenewalInfoFact]
+    /// Nil if the document does not state the app itself.
     public let appTransaction: AppTransactionFact?
+    /// A verified receipt of the customer, which a store keeps if it is the newest of its form; nil if there is none.
     public let receipt: KnownReceipt?
+    /// The notification that states the facts; nil for other documents. A store skips the set if it has processed the
+    /// notification before.
     public let notification: ProcessedNotification?
     /// The seat claims of the first transaction that the App Store ended (UNCLAIM_SEATS), each once, in lower case.
     /// Empty if the set has no transaction.

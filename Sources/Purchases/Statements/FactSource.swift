@@ -78,6 +78,7 @@ public enum FactKind: Int, Codable, Hashable, Sendable, CaseIterable {
 
 /// The source and the date of a stored fact.
 public struct FactOrigin: Hashable, Sendable {
+    /// The kind of document, and the way it came.
     public let source: FactSource
     /// The kind of the fact.
     public private(set) var kind: FactKind
@@ -99,6 +100,10 @@ public struct FactOrigin: Hashable, Sendable {
     /// Nil for columns of a table that are read as a row, and for facts that an older version stored without it.
     package let document: Fingerprint?
 
+    /// Creates the origin of a fact, with the kind of its source.
+    /// - Parameters:
+    ///   - source: the kind of document, and the way it came.
+    ///   - signedDate: in milliseconds since 1970-01-01T00:00:00Z; 0 for a recorded document that states no date.
     public init(source: FactSource, signedDate: Int64) {
         self.init(source: source, signedDate: signedDate, document: nil)
     }

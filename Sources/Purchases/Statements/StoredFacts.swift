@@ -24,6 +24,7 @@ public struct LegacyTransactionFields: Codable, Hashable, Sendable {
     /// Attribute 1707 if no modern type corresponds to it: 4 for a free (Newsstand) subscription, and unknown values.
     public var productType: Int64?
 
+    /// Fields of a document that states none of them: all are nil.
     public init() {}
 }
 
@@ -39,6 +40,7 @@ public struct LegacyAppTransactionFields: Codable, Hashable, Sendable {
     /// Attribute 23: the name of the organization. Replies do not state it.
     public var volumePurchaseOrganization: String?
 
+    /// Fields of a document that states none of them: all are nil.
     public init() {}
 }
 
@@ -48,7 +50,10 @@ public struct TransactionFact: Sendable {
     /// stored. Facts of legacy documents have no `revocationDate` and no `revocationReason`. These documents state a
     /// cancellation, which may be an upgrade; it is in ``legacy``. Facts of unsigned StoreKit 2 JSON have both.
     public internal(set) var payload: JWSTransactionDecodedPayload
+    /// Nil for a document that cannot state them, such as a JWS of the App Store.
     public let legacy: LegacyTransactionFields?
+    /// The document that states the transaction. The kind of the fact is ``FactKind/notified`` for a cancellation in a
+    /// received notification of version 1.
     public let origin: FactOrigin
     /// Whether the fact states a cancellation. Of two facts of one kind and date, such a fact is kept.
     package let revokes: Bool
@@ -72,7 +77,9 @@ extension JWSTransactionDecodedPayload {
 
 /// The statement of one document about the next renewal of one subscription. `originalTransactionId` is set.
 public struct RenewalInfoFact: Sendable {
+    /// Only what the document states.
     public let payload: JWSRenewalInfoDecodedPayload
+    /// The document that states the renewal information.
     public let origin: FactOrigin
 
     package init(payload: JWSRenewalInfoDecodedPayload, origin: FactOrigin) {
@@ -83,9 +90,11 @@ public struct RenewalInfoFact: Sendable {
 
 /// The statement of one document about the app itself.
 public struct AppTransactionFact: Sendable {
+    /// Only what the document states.
     public let payload: AppTransaction
     /// Nil if the document states none of them.
     public let legacy: LegacyAppTransactionFields?
+    /// The document that states the app transaction.
     public let origin: FactOrigin
 
     package init(payload: AppTransaction, legacy: LegacyAppTransactionFields? = nil, origin: FactOrigin) {
@@ -122,12 +131,14 @@ package enum AppTransactionRowKind: Int64, Sendable, CaseIterable {
 
 /// A verified receipt, stored because `latest_receipt` returns it.
 public struct KnownReceipt: Hashable, Sendable {
+    /// The kinds of receipts. Databases contain the raw values: never change one.
     public enum Form: Int, Codable, Hashable, Sendable {
         case app = 1
         /// iOS 6 style.
         case transaction = 2
     }
 
+    /// Decides which receipt it replaces: a store keeps the newest of each form for a customer.
     public let form: Form
     /// The bytes without transport encoding.
     public let bytes: [UInt8]
@@ -172,8 +183,12 @@ public struct KnownReceipt: Hashable, Sendable {
 
 /// A notification that was processed. Its UUID makes a repeated delivery harmless.
 public struct ProcessedNotification: Hashable, Sendable {
+    /// The UUID of a notification of version 2, in lower case. One of version 1 has none: `v1-` and the SHA-256 of its
+    /// content without the shared secret.
     public let notificationUUID: String
+    /// Apple's `notificationType` or `notification_type`; empty if the text is missing or not printable ASCII.
     public let notificationType: String
+    /// Apple's `subtype`. Nil for a type without subtypes and for version 1.
     public let subtype: String?
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public let signedDate: Int64
