@@ -14,6 +14,7 @@ public struct CustomerSearch: Sendable {
 
     /// A customer with the id.
     public struct Match: Sendable {
+        /// Everything that the documents state about the customer.
         public let customer: Customer
         /// The claims of the caller's users on the identities of the customer.
         public let users: [UserClaim]

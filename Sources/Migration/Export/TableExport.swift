@@ -153,12 +153,15 @@ extension QuarantinedRecord {
 public struct ExportSummary: Hashable, Sendable {
     /// One table.
     public struct Table: Hashable, Sendable {
+        /// The name of the file without its extension.
         public let name: String
+        /// Without the header of a CSV file.
         public let rows: Int
         /// Whether the file is new or differs from that of the previous export.
         public internal(set) var isChanged = true
     }
 
+    /// The form of the files.
     public let format: TableExport.Format
     /// The moment of statuses and entitlements, in milliseconds since 1970-01-01T00:00:00Z.
     public let date: Int64
@@ -188,6 +191,7 @@ public struct ExportSummary: Hashable, Sendable {
 public struct DatabaseExportSummary: Hashable, Sendable {
     /// One table.
     public struct Table: Hashable, Sendable {
+        /// The name of the table in the database.
         public let name: String
         /// The number of rows in the table.
         public let rows: Int

@@ -41,6 +41,7 @@ public struct VendorExport: Sendable {
 
     private let vendor: Vendor
 
+    /// - Parameter vendor: names the files and decides their columns.
     public init(_ vendor: Vendor) { self.vendor = vendor }
 
     /// Writes `VENDOR.csv`, and `VENDOR.json` with the counts, into a folder. Does not touch a file whose content is
@@ -176,6 +177,7 @@ public struct VendorExport: Sendable {
 /// The counts of an export for a vendor: of customers for RevenueCat, and of purchases (original transaction ids) for
 /// the others.
 public struct VendorExportSummary: Hashable, Sendable {
+    /// The vendor whose file was written.
     public let vendor: VendorExport.Vendor
     /// The rows of the file, without the header.
     public internal(set) var rows = 0

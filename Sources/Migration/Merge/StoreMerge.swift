@@ -21,6 +21,7 @@ public import TransactionStore
 ///
 /// A source is only read. If something writes to it during the merge, merge it again afterwards.
 public struct StoreMerge: Sendable {
+    /// What a store must implement to receive a merge. Every engine does.
     public typealias Destination = TransactionStore & MigrationStore & UnknownTransactions
 
     /// How far a merge has come.

@@ -22,6 +22,8 @@ public struct DocumentColumns: Sendable, Hashable {
     /// The names that the caller gave. The other columns are found by their names.
     public var names: [Role: String]
 
+    /// - Parameter names: the columns or members that the caller names. Those with other roles are found by usual
+    ///   names, such as `bundle_id`.
     public init(_ names: [Role: String] = [:]) { self.names = names }
 
     /// What the columns beside a document state about it.

@@ -9,6 +9,8 @@ public struct DocumentDefaults: Sendable, Hashable {
     /// Their environment; nil if it is unknown.
     public var environment: Environment?
 
+    /// Creates defaults without checking them: see ``isBundleId(_:)``. Without arguments, documents get neither an app
+    /// nor an environment.
     public init(bundleId: String? = nil, environment: Environment? = nil) {
         self.bundleId = bundleId
         self.environment = environment

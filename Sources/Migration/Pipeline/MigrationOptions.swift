@@ -46,6 +46,26 @@ public struct MigrationOptions: Sendable {
     /// Longer records are not read whole, in bytes, unless ``limits`` allow larger receipts.
     package var recordSize = InputLimits.recordSize
 
+    /// Creates options. The defaults migrate all records of files, unsigned documents too, of every app and
+    /// environment.
+    /// - Parameters:
+    ///   - trust: the trust anchors; by default Apple's.
+    ///   - limits: bounds on a receipt.
+    ///   - catalog: gives types, groups and durations that documents do not state; nil for none.
+    ///   - recordFormat: by default, the format of each input is detected.
+    ///   - receiptColumns: the columns or members with receipts; detected when empty.
+    ///   - documentColumns: the columns that state something about the documents beside them; found by their names by
+    ///     default.
+    ///   - documentDefaults: the app and the environment of documents of which nothing states them.
+    ///   - table: how to read tables; detected by default.
+    ///   - environments: records of others are quarantined; nil for all.
+    ///   - bundleIds: records of others are quarantined; nil for all.
+    ///   - acceptsRecorded: whether unsigned documents are migrated. If not, they are quarantined.
+    ///   - jobs: the number of batches worked on at once; 1 or more.
+    ///   - query: the rows to read from a database; nil if the inputs are files.
+    ///   - maximumRecords: nil to read all records.
+    ///   - expectedRecords: another number of records is an error (``MigrationError/Code-swift.enum/recordCount``); nil
+    ///     for any number.
     public init(
         trust: TrustPolicy = .apple, limits: DecodingLimits = .standard, catalog: ProductCatalog? = nil,
         recordFormat: InputFormat = .auto, receiptColumns: [String] = [],

@@ -8,8 +8,10 @@ import AppStoreModels
 /// `status` (`migrated` or `quarantined`), and the number of its lines in each output. A record is resolved alone, so
 /// the same record gives the same lines, but for its `source`, wherever it is read.
 public struct MigrationStream: Sendable {
+    /// The options for all records.
     public let options: MigrationOptions
 
+    /// - Parameter options: the defaults accept all records, with Apple's certificates as trust anchors.
     public init(options: MigrationOptions = MigrationOptions()) { self.options = options }
 
     /// Migrates the inputs.

@@ -44,23 +44,30 @@ public struct MigrationSummary: Sendable, Equatable {
 
     /// Records read. Each counts in exactly one of the next two numbers.
     public internal(set) var recordsRead = 0
+    /// Some documents of these records may be in the quarantine: ``documentsQuarantined``.
     public internal(set) var migrated = 0
+    /// Records of which no document was migrated.
     public internal(set) var quarantined = 0
     /// Documents in `quarantine.ndjson` whose records were migrated with other documents; then the same by reason code.
     public internal(set) var documentsQuarantined = 0
+    /// By the code of the reason.
     public internal(set) var documentsQuarantinedByReason: [String: Int] = [:]
     /// Lines written: one per purchase and record. A purchase in several records counts in each.
     public internal(set) var transactions = 0
+    /// Lines with an app transaction. An app transaction in several records counts in each.
     public internal(set) var appTransactions = 0
+    /// Lines with renewal information. A subscription in several records counts in each.
     public internal(set) var renewalInfos = 0
     /// Transactions by the kind of their document: `verifiedReceipt`, `verifiedJWS`, `recorded`; then the recorded ones
     /// that a verified receipt in the same document confirms.
     public internal(set) var transactionsByStanding: [String: Int] = [:]
+    /// Recorded transactions that a verified receipt in the same document confirms.
     public internal(set) var confirmedByEmbeddedReceipt = 0
     /// Receipts inside recorded documents: `genuine`, or the code of the error.
     public internal(set) var embeddedReceiptsByOutcome: [String: Int] = [:]
     /// Records by kind.
     public internal(set) var migratedByKind: [String: Int] = [:]
+    /// By ``RecordKind``.
     public internal(set) var quarantinedByKind: [String: Int] = [:]
     /// Records by the objects in which clients sent their documents: `unity`, `requestBody`, `flutter`, `cordova`, `expo`,
     /// `reactNativeIAP`, `openIAP` and `capacitor`, by the names of members. A record can count for several, and most count for none.
@@ -69,12 +76,16 @@ public struct MigrationSummary: Sendable, Equatable {
     public internal(set) var migratedByEnvironment: [String: Int] = [:]
     /// Quarantined records by the code of the reason.
     public internal(set) var quarantinedByReason: [String: Int] = [:]
+    /// Transactions by product id; `unknown` without one. Up to ``maximumProducts`` are counted by name.
     public internal(set) var transactionsByProduct: [String: Int] = [:]
+    /// Transactions by `type`; `unknown` if neither a document nor the catalog states it. Up to ``maximumNames`` are
+    /// counted by name.
     public internal(set) var transactionsByType: [String: Int] = [:]
     /// By year (UTC) of the purchase date.
     public internal(set) var transactionsByYear: [String: Int] = [:]
     /// How many transactions lack each modern field, by the field's name.
     public internal(set) var transactionFieldsNotCarried: [String: Int] = [:]
+    /// How many app transactions lack each modern field, by the field's name.
     public internal(set) var appTransactionFieldsNotCarried: [String: Int] = [:]
     /// The handling of each column and member of the records: by path, the number of each ``MemberFate`` by raw value. It
     /// contains the first ``maximumMembers`` paths; the others count as `(other)`.
@@ -83,7 +94,9 @@ public struct MigrationSummary: Sendable, Equatable {
     public internal(set) var notes: [String: Int] = [:]
     /// Files and streams read, and their bytes.
     public internal(set) var inputs = 0
+    /// Compressed inputs count with their decompressed size.
     public internal(set) var bytesRead = 0
+    /// Lines without content. They are not records.
     public internal(set) var blankLines = 0
     /// Rows of SQL dumps and phpMyAdmin exports that are not records: their tables have no column for receipts, and they have no
     /// document.

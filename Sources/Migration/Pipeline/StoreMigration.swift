@@ -39,6 +39,14 @@ public struct StoreMigration: Sendable {
             return input
         }
 
+        /// Creates options.
+        /// - Parameters:
+        ///   - migration: how records are read.
+        ///   - userColumn: nil to find the column with the user id by its name.
+        ///   - carriedColumns: columns or members that are kept beside the user.
+        ///   - startsOver: true to read an input again that has changed. Otherwise, such an input is an error
+        ///     (``MigrationError/Code-swift.enum/inputChanged``).
+        ///   - date: the current time, in milliseconds since 1970-01-01T00:00:00Z.
         public init(
             migration: MigrationOptions = MigrationOptions(), userColumn: String? = nil,
             carriedColumns: Set<String> = [], startsOver: Bool = false, date: Int64
@@ -55,14 +63,19 @@ public struct StoreMigration: Sendable {
     public struct Progress: Sendable {
         /// The bytes that were read of the inputs, decompressed.
         public let bytesRead: Int
+        /// The records read so far, including those of earlier runs of this migration.
         public let records: Int
+        /// Those of ``records`` that were quarantined as a whole.
         public let quarantined: Int
     }
 
+    /// What a store must implement to receive a migration. Every engine does.
     public typealias Store = TransactionStore & MigrationStore
 
     private let options: Options
 
+    /// - Parameter options: a change of options that affect the result makes another migration, which begins at the
+    ///   first record.
     public init(options: Options) { self.options = options }
 
     /// Migrates files, folders, patterns such as `2019-*.csv`, and, for `-`, standard input, into a store.

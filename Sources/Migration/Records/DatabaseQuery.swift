@@ -10,6 +10,11 @@ public struct RowQuery: Hashable, Sendable {
     /// the last row that it read.
     public var key: String?
 
+    /// Creates a query without checking it.
+    /// - Parameters:
+    ///   - sql: one read-only SQL statement.
+    ///   - key: the column that orders the rows and identifies each of them. Nil if there is none: then each migration
+    ///     reads all rows.
     public init(sql: String, key: String? = nil) {
         self.sql = sql
         self.key = key

@@ -26,6 +26,12 @@ public struct TableOptions: Hashable, Sendable {
     /// The quote around fields, one ASCII character; nil for a double quote.
     public var quote: Unicode.Scalar?
 
+    /// Creates options. The defaults detect the dialect and the delimiter, and read names from the first row.
+    /// - Parameters:
+    ///   - dialect: nil to detect it.
+    ///   - delimiter: a character that ``isDelimiter(_:)`` accepts; nil to detect it.
+    ///   - hasHeader: whether the first row names the columns.
+    ///   - quote: a character that ``isQuote(_:)`` accepts; nil for a double quote.
     public init(
         dialect: Dialect? = nil, delimiter: Unicode.Scalar? = nil, hasHeader: Bool = true,
         quote: Unicode.Scalar? = nil

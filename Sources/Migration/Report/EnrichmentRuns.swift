@@ -17,6 +17,7 @@ public struct EnrichmentCounts: Sendable, Hashable {
     /// Facts that were new to the store, or newer than its own.
     public var newFacts = 0
 
+    /// Counts of a run that has done nothing: all numbers are 0.
     public init() {}
 
     fileprivate static let members: [(name: String, count: any WritableKeyPath<EnrichmentCounts, Int> & Sendable)] = [

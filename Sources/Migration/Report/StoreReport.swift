@@ -11,6 +11,7 @@ public import TransactionStore
 public struct StoreReport: Sendable, Equatable {
     /// The subscriptions of one calendar month in UTC.
     public struct Month: Sendable, Equatable {
+        /// Of the Gregorian calendar.
         public let year: Int
         /// 1 to 12.
         public let month: Int
@@ -25,6 +26,8 @@ public struct StoreReport: Sendable, Equatable {
 
     /// The purchases of one non-renewing product.
     public struct Term: Sendable, Equatable {
+        /// `unknown` for purchases without a product id. `(other)` for all products after the first
+        /// ``StoreReport/maximumProducts``.
         public let productId: String
         /// Rows of `terms`.
         public internal(set) var terms = 0
@@ -36,6 +39,7 @@ public struct StoreReport: Sendable, Equatable {
     public struct Source: Sendable, Equatable {
         /// The first inputs as the command named them, and the number of all.
         public let inputs: [String]
+        /// The number of all inputs. ``inputs`` has at most ``StoreReport/maximumExamples`` of them.
         public let inputCount: Int
         /// Its counts. Those of transactions are 0, because a migration into a store does not make them.
         public let summary: MigrationSummary
@@ -57,12 +61,15 @@ public struct StoreReport: Sendable, Equatable {
         public let field: String
         /// How many transactions lack it. Transactions that cannot have the field do not count.
         public let transactions: Int
+        /// The catalog for types and groups, the app for `appAccountToken`, and the App Store for all other fields.
         public let remedy: Remedy
     }
 
     /// A reason of the quarantine.
     public struct Quarantine: Sendable, Equatable {
+        /// The code of the reason; `unknown` for a line without one.
         public let reason: String
+        /// Records with this reason, and documents of migrated records.
         public internal(set) var rows = 0
         /// How many of the rows are receipts inside migrated replies and notifications. The rows of these documents are in the
         /// store without the receipt.
@@ -73,13 +80,17 @@ public struct StoreReport: Sendable, Equatable {
 
     /// One record in the quarantine.
     public struct Example: Sendable, Equatable {
+        /// The hash of the original bytes, in 64 hexadecimal digits; empty if the quarantine has none.
         public let sha256: String
+        /// Why it was not migrated, as a sentence.
         public let message: String
     }
 
     /// A purchase with several users in the records.
     public struct Conflict: Sendable, Equatable {
+        /// The purchase, for example a subscription with all its periods.
         public let originalTransactionId: String
+        /// The caller's ids of the users, at most ``StoreReport/maximumExamples``.
         public let userIds: [String]
     }
 
@@ -87,6 +98,7 @@ public struct StoreReport: Sendable, Equatable {
     public struct Question: Sendable, Equatable {
         /// As in the column `reason` of `to_ask_apple`.
         public let reason: String
+        /// A purchase counts once for each of its reasons.
         public internal(set) var purchases = 0
     }
 
@@ -94,19 +106,25 @@ public struct StoreReport: Sendable, Equatable {
     public let date: Int64
     /// The row counts of tables of the export.
     public internal(set) var customers = 0
+    /// Rows of `transactions`.
     public internal(set) var transactions = 0
+    /// Rows of `subscriptions`.
     public internal(set) var subscriptions = 0
+    /// Rows of `entitlements`.
     public internal(set) var entitlements = 0
     /// Customers with access to anything.
     public internal(set) var customersWithAccess = 0
     /// Transactions by the columns of `transactions`; `unknown` if the column has no value.
     public internal(set) var transactionsByEnvironment: [String: Int] = [:]
+    /// `signed` if at least one document with the transaction is signed; otherwise `recorded`.
     public internal(set) var transactionsByEvidence: [String: Int] = [:]
     /// By `source`, and by the kinds in `documents`: a transaction counts for each kind that states it.
     public internal(set) var transactionsBySource: [String: Int] = [:]
+    /// By the sources of all documents. A transaction counts once for each source.
     public internal(set) var transactionsByDocument: [String: Int] = [:]
     /// The newest receipts of the customers, which the store keeps: `app`, and `transaction` for iOS 6.
     public internal(set) var receiptsByForm: [String: Int] = [:]
+    /// By `type`, from the documents or the catalog; `unknown` if neither states it.
     public internal(set) var transactionsByType: [String: Int] = [:]
     /// By the year of `purchaseDate`.
     public internal(set) var transactionsByYear: [String: Int] = [:]
@@ -119,10 +137,12 @@ public struct StoreReport: Sendable, Equatable {
     public internal(set) var months: [Month] = []
     /// Transactions that were refunded or revoked, by the year of `revocationDate` and by `revocationType`.
     public internal(set) var refundsByYear: [String: Int] = [:]
+    /// `unknown` if no document states the type.
     public internal(set) var refundsByType: [String: Int] = [:]
     /// Subscriptions with a free trial that was not revoked, and how many of them have a later period that was neither a free trial
     /// nor revoked.
     public internal(set) var trials = 0
+    /// Those of ``trials`` with a later period that was neither a free trial nor revoked.
     public internal(set) var trialsPaid = 0
     /// By product, in the order of the ids; at most ``maximumProducts``.
     public internal(set) var terms: [Term] = []
@@ -135,12 +155,14 @@ public struct StoreReport: Sendable, Equatable {
     public internal(set) var quarantine: [Quarantine] = []
     /// Rows of `conflicts`, and the first of them.
     public internal(set) var conflicts = 0
+    /// The first conflicts, at most ``maximumExamples``.
     public internal(set) var conflictExamples: [Conflict] = []
     /// Rows of `to_ask_apple`, in the order of what an answer could change.
     public internal(set) var questions: [Question] = []
     /// Purchases that the App Store Server API can return, those of Production and Sandbox, and those of them that an
     /// answer in the store states. A subscription is one purchase.
     public internal(set) var purchases = 0
+    /// Those of ``purchases`` that an answer of the App Store Server API in the store states.
     public internal(set) var purchasesAnswered = 0
     /// Customers with such an answer.
     public internal(set) var customersAnswered = 0
@@ -150,6 +172,7 @@ public struct StoreReport: Sendable, Equatable {
     public internal(set) var appsToQuery: [String] = []
     /// The number of runs of `enrich` that queried the App Store, and what they did.
     public internal(set) var enrichmentRuns = 0
+    /// The sums over all runs of `enrich`.
     public internal(set) var enrichment = EnrichmentCounts()
 
     /// The maximum number of products counted by name.
