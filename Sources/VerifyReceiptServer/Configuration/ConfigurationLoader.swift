@@ -18,6 +18,11 @@ public struct ConfigurationSources: Sendable {
     /// Texts by key, as `timeouts.idle`.
     public var flags: [String: String]
 
+    /// Names the sources without reading them: ``load()`` reads them.
+    /// - Parameters:
+    ///   - file: the path of a YAML or JSON file; nil for none.
+    ///   - environment: all variables of the process.
+    ///   - flags: texts by key.
     public init(file: String? = nil, environment: [String: String] = [:], flags: [String: String] = [:]) {
         self.file = file
         self.environment = environment

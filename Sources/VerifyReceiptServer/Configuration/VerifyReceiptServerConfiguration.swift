@@ -19,8 +19,13 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public struct TLSFiles: Sendable, Hashable {
         /// The certificate of the server, then its intermediates.
         public var certificate: String
+        /// The private key of the certificate, not encrypted.
         public var privateKey: String
 
+        /// Creates the paths of PEM files. The server reads the files when it starts, and again at each reload.
+        /// - Parameters:
+        ///   - certificate: the path of the certificate, followed by its intermediates.
+        ///   - privateKey: the path of the private key, not encrypted.
         public init(certificate: String, privateKey: String) {
             self.certificate = certificate
             self.privateKey = privateKey
@@ -33,10 +38,17 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var host: String
         /// 0 for any free port.
         public var port: Int
+        /// Decides which receipts get 21007 or 21008, as at Apple's endpoints (Reference.md V1.1).
         public var role: Role
         /// With TLS, HTTP/2 is offered by ALPN.
         public var tls: TLSFiles?
 
+        /// Creates a listener. With the defaults, only this machine can reach it, and it has no TLS.
+        /// - Parameters:
+        ///   - host: a name or address to bind to.
+        ///   - port: 0 for any free port.
+        ///   - role: which of Apple's endpoints it answers as.
+        ///   - tls: nil for plain HTTP.
         public init(host: String = "127.0.0.1", port: Int = 8080, role: Role = .both, tls: TLSFiles? = nil) {
             self.host = host
             self.port = port
@@ -47,15 +59,22 @@ public struct VerifyReceiptServerConfiguration: Sendable {
 
     /// The socket for health and metrics; plain HTTP.
     public struct AdminListener: Sendable, Hashable {
+        /// A name or address to bind to. The socket has no authentication: by default, only this machine can reach it.
         public var host: String
+        /// 0 for any free port.
         public var port: Int
 
+        /// Creates a listener. With the defaults, only this machine can reach it.
+        /// - Parameters:
+        ///   - host: a name or address to bind to.
+        ///   - port: 0 for any free port.
         public init(host: String = "127.0.0.1", port: Int = 9090) {
             self.host = host
             self.port = port
         }
     }
 
+    /// Bounds on what all clients use together, or one of them. A reload does not change them.
     public struct Limits: Sendable, Hashable {
         /// The maximum bytes of a request's body; a larger one gets 413. 3 MiB, as at Apple's endpoint (Reference.md
         /// C3).
@@ -83,9 +102,11 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// together. A further request gets 503 with 21005. A quarter is reserved for bodies and answers up to 128 KiB.
         public var bufferedBytes = 256 << 20
 
+        /// The defaults of the configuration file.
         public init() {}
     }
 
+    /// How long the server waits for clients, the store and the App Store. A reload does not change them.
     public struct Timeouts: Sendable, Hashable {
         /// From the connection to the end of the TLS handshake.
         public var handshake = Duration.seconds(10)
@@ -113,20 +134,25 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// How long a request waits for the App Store before it is answered without it, or rejected.
         public var appStore = AppStoreRefresher.defaultTimeout
 
+        /// The defaults of the configuration file.
         public init() {}
     }
 
+    /// The lines that the server logs. A reload does not change them.
     public struct Logging: Sendable, Hashable {
+        /// The form of a line: a JSON object, or text for people.
         public enum Format: String, Sendable, CaseIterable {
             case json, text
         }
 
         /// A level of swift-log.
         public var level = "info"
+        /// By default JSON, for programs that collect logs.
         public var format = Format.json
         /// Whether each request gets a line.
         public var requests = true
 
+        /// The defaults of the configuration file: JSON, the level `info`, and a line for each request.
         public init() {}
     }
 
@@ -157,6 +183,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// Whether `/notifications/v1` exists too. Only the shared secret authenticates these notifications.
         public var version1 = false
 
+        /// The defaults of the configuration file: only version 2.
         public init() {}
     }
 
@@ -164,10 +191,16 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public struct LookUpListener: Sendable, Hashable {
         /// By default, only this machine can reach it.
         public var host: String
+        /// 0 for any free port. The socket has no TLS.
         public var port: Int
         /// The accepted bearer tokens, at least one.
         public var tokens: [SharedSecret]
 
+        /// Creates a listener. With the defaults, only this machine can reach it.
+        /// - Parameters:
+        ///   - host: a name or address to bind to.
+        ///   - port: 0 for any free port.
+        ///   - tokens: the accepted bearer tokens. Without one, every request is rejected.
         public init(host: String = "127.0.0.1", port: Int = 9091, tokens: [SharedSecret]) {
             self.host = host
             self.port = port
@@ -189,6 +222,12 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// The time between two rounds.
         public var interval: Duration
 
+        /// Creates the settings of the rounds. The files are not read yet.
+        /// - Parameters:
+        ///   - rulesFile: the path of the team's rules (JSON).
+        ///   - consentFile: the path of the consents of customers (CSV).
+        ///   - consumer: the consumer of the ledger that delivers purchases; nil if no rule has `isDelivered`.
+        ///   - interval: the time between two rounds.
         public init(rulesFile: String, consentFile: String, consumer: String? = nil, interval: Duration = .seconds(300))
         {
             self.rulesFile = rulesFile
@@ -205,6 +244,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// How long after an end a document may still come.
         public var delay = Duration.seconds(300)
 
+        /// The defaults of the configuration file: a round each minute, for ends five minutes ago and earlier.
         public init() {}
     }
 
@@ -221,13 +261,17 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// The time between two removals.
         public var pause = Duration.seconds(86_400)
 
+        /// The defaults of the configuration file: the server removes nothing.
         public init() {}
 
         /// Whether the server removes anything.
         var isOn: Bool { notificationDays > 0 || receiptDays > 0 || ledgerDays > 0 }
     }
 
+    /// The sockets for verifyReceipt requests. By default one, which only this machine can reach, on port 8080 without
+    /// TLS.
     public var listeners = [Listener()]
+    /// Nil for no socket with health and metrics.
     public var admin: AdminListener? = AdminListener()
     /// Nil for no look-up.
     public var lookUp: LookUpListener?
@@ -235,15 +279,23 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public var sandboxHosts = ["sandbox.itunes.apple.com"]
     /// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header states the client.
     public var trustedProxies: [IPNetwork] = []
+    /// What clients can use.
     public var limits = Limits()
+    /// How long the server waits.
     public var timeouts = Timeouts()
+    /// What the server logs.
     public var logging = Logging()
     /// The address of the store; nil for none.
     public var storeURL: String? = "sqlite:legacy-receipts.sqlite"
+    /// The spool for receipts that the store does not write in time. The server does not open it: open it as the
+    /// command does, and give it to the initializer of `VerifyReceiptServer`. A change of ``storeURL`` does not
+    /// change it.
     public var spool = Spool(besideStore: "sqlite:legacy-receipts.sqlite")
     /// The comparison with a live verifyReceipt in the background; nil for none.
     public var shadow: ShadowConfiguration?
+    /// How requests are answered: apps, secrets, catalogs, and the differences from Apple's replies.
     public var endpoint: EndpointConfiguration
+    /// Which App Store Server Notifications the server accepts.
     public var notifications = Notifications()
     /// The trust anchors for JWS: notifications, the App Store Server API, and transactions in `receipt-data`.
     public var signedDataTrust = SignedDataTrust.apple
@@ -254,10 +306,15 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public var appStore: [AppStoreCredentials] = []
     /// Nil to keep consumption requests as open tasks.
     public var consumption: ConsumptionAnswers?
+    /// When the ledger gets entries of purchases that ended without a document.
     public var endings = Endings()
+    /// What the server removes from the store, and when.
     public var retention = Retention()
     /// Warnings about valid but unsafe settings, for the log.
     public var warnings: [String] = []
 
+    /// Creates a configuration with the defaults of the configuration file.
+    /// - Parameter endpoint: how requests are answered. Without apps and secrets, genuine receipts of every app are
+    ///   answered.
     public init(endpoint: EndpointConfiguration = EndpointConfiguration()) { self.endpoint = endpoint }
 }

@@ -47,5 +47,6 @@ public struct ConsumptionRound: Hashable, Sendable {
     /// cases.
     public var failure: String?
 
+    /// A round without requests: all numbers are 0.
     public init() {}
 }

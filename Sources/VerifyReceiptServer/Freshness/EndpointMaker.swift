@@ -38,6 +38,10 @@ struct EndpointMaker: Sendable {
 }
 
 extension AppStoreRefresher: CustomerRefreshing {
+    /// As `answers(about:identities:scope:notBefore:)`. Answers that the App Store does not know a purchase are in
+    /// `RefreshedPurchases.unknown`, and have no time.
+    /// - Throws: `RefreshError`, `AppStoreServerAPIError`, `SignedDataError`, `TransactionStoreError` or
+    ///   `CancellationError`.
     public func refresh(
         originalTransactionIds: [String], identities: [CustomerIdentity], scope: StoreScope, notBefore: Int64
     ) async throws -> RefreshedPurchases {

@@ -6,12 +6,21 @@ import Synchronization
 
 /// Writes one line per event: a JSON object, or text. Unprintable characters are escaped in both.
 public struct ServerLogHandler: LogHandler {
+    /// Written with each event. Of several values for one key, that of the event counts, then that of
+    /// ``metadataProvider``.
     public var metadata: Logger.Metadata = [:]
+    /// Adds metadata to each event; nil for none.
     public var metadataProvider: Logger.MetadataProvider?
+    /// A logger drops events below this level.
     public var logLevel: Logger.Level
     private let format: VerifyReceiptServerConfiguration.Logging.Format
     private let writer: LogWriter
 
+    /// Creates a handler.
+    /// - Parameters:
+    ///   - level: the lowest level that is written.
+    ///   - format: the form of a line.
+    ///   - writer: receives the lines. Several handlers can have the same one.
     public init(
         level: Logger.Level, format: VerifyReceiptServerConfiguration.Logging.Format = .json,
         writer: LogWriter = .standardError
@@ -21,11 +30,14 @@ public struct ServerLogHandler: LogHandler {
         self.writer = writer
     }
 
+    /// The value of a key of ``metadata``; nil for none.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
+    /// Hands a line over to the writer and returns at once. Lines that exceed the buffer of the writer are dropped and
+    /// counted.
     public func log(event: LogEvent) {
         var all = metadata
         for more in [metadataProvider?.get(), event.metadata] {

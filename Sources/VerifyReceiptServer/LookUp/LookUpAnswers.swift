@@ -71,6 +71,11 @@ public struct InspectorAnswer: Hashable, Sendable {
     /// The value of `Content-Security-Policy`, with the hashes of the style and the script in the page.
     public let contentSecurityPolicy: String
 
+    /// Creates a page without checking it.
+    /// - Parameters:
+    ///   - html: UTF-8.
+    ///   - contentSecurityPolicy: the value of the header. Browsers apply only the styles and scripts whose hashes it
+    ///     contains.
     public init(html: [UInt8], contentSecurityPolicy: String) {
         self.html = html
         self.contentSecurityPolicy = contentSecurityPolicy
