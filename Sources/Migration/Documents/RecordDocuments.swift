@@ -215,19 +215,21 @@ struct RecordDocuments {
     /// The subscriptions in these transactions.
     var subscriptions: StatedSubscriptions { StatedSubscriptions(transactions.lazy.map(\.payload)) }
 
-    /// The bytes of the columns in the lines of all purchases. Each line has the columns of the record and of its document.
+    /// The bytes of the columns in all lines. Each line has the columns of the record and of its document.
     func columnsInLines(beside columns: [CarriedColumn]) -> Int {
         let size = columns.size
         var total = 0
         for document in verified {
-            total += document.content.mapped.transactions.count * (size + document.carried.size)
+            let mapped = document.content.mapped
+            let lines = mapped.transactions.count + mapped.renewalInfos.count
+            total += lines * (size + document.carried.size)
         }
         for document in recorded {
-            total += document.mapping.transactions.count * size
-            total +=
-                document.rows.isEmpty
-                ? document.mapping.transactions.count * document.document.carried.size
-                : document.rows.reduce(0) { $0 + $1.document.carried.size }
+            let (mapping, own) = (document.mapping, document.document.carried.size)
+            let apps = mapping.appTransaction == nil ? 0 : 1
+            total += (mapping.transactions.count + mapping.renewalInfos.count + apps) * (size + own)
+            // StoreKit 2 transactions have columns of their own.
+            total += document.rows.reduce(0) { $0 + $1.document.carried.size - own }
         }
         return total
     }

@@ -92,6 +92,24 @@ struct InputMigrationTests {
         #expect(quarantined == (count == 10 ? [] : ["tooManyColumns"]))
     }
 
+    @Test("Lines of renewals and of apps repeat long columns too")
+    func repeatedColumnsOfOtherLines() async throws {
+        let folder = try TemporaryFolder()
+        let note = String(repeating: "x", count: 1 << 20)
+        func hundred(_ element: (Int) -> String) -> String { (1...100).map(element).joined(separator: ",") }
+        let renewals = hundred { #"{"original_transaction_id":"\#($0)","product_id":"p","auto_renew_status":"1"}"# }
+        let apps = hundred { #"{"status":0,"environment":"Sandbox","receipt":{"bundle_id":"\#($0)","in_app":[]}}"# }
+        let records = [
+            #"{"note":"\#(note)","reply":{"status":0,"receipt":{"bundle_id":"app"},"pending_renewal_info":[\#(renewals)]}}"#,
+            #"{"note":"\#(note)","replies":[\#(apps)]}"#,
+        ]
+        let path = try folder.write("records.ndjson", [UInt8](records.joined(separator: "\n").utf8))
+        let files = try await FixtureRun.files([path], jobs: 1)
+        for name in Self.outputs { #expect(files[name]?.count == 0, "\(name)") }
+        let quarantined = try FixtureRun.lines(files["quarantine.ndjson"] ?? []).map { $0["reason"]?.string }
+        #expect(quarantined == ["tooManyColumns", "tooManyColumns"])
+    }
+
     @Test("Each form in the inputs is recognized")
     func kinds() async throws {
         let files = try await FixtureRun.files([Self.inputs.path], jobs: 1)
