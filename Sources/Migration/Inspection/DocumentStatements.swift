@@ -61,17 +61,8 @@ package struct DocumentStatements: Sendable {
                 }
             }
         }
-        var groups: [[FactSet]] = []
-        var numbers: [Int: Int] = [:]
-        for (place, set) in sets.enumerated() {
-            let leader = first(place)
-            if let number = numbers[leader] {
-                groups[number].append(set)
-            } else {
-                numbers[leader] = groups.count
-                groups.append([set])
-            }
-        }
-        return groups
+        // The first of each group is its smallest place.
+        let groups = Dictionary(grouping: sets.indices, by: first).sorted { $0.key < $1.key }
+        return groups.map { $0.value.map { sets[$0] } }
     }
 }
