@@ -37,22 +37,12 @@ struct RecordQuarantine: Sendable {
         output.counts.quarantinedDocument(waiting.reason)
     }
 
-    /// The bytes of a line without its document and its columns, about.
-    private static let lineBytes = 512
-    /// The lines of the documents of a record may have so many bytes besides the documents …
-    private static let leastLimit = 256 << 10
-    /// … and so many times the length of the record.
-    private static let timesOfRecord = 4
-
+    /// Whether the lines, without their documents, have more than 256 KiB and four times the bytes of the record.
     private static func areLong(_ refused: [RefusedDocument], of record: InputRecord) -> Bool {
-        let limit = leastLimit + timesOfRecord * record.original.count
-        let each = lineBytes + record.carried.size
-        var total = 0
-        for refused in refused {
-            total += each + refused.document.carried.size
-            if total > limit { return true }
-        }
-        return false
+        // Without its columns, a line has about 512 bytes.
+        let each = 512 + record.carried.size
+        let total = refused.reduce(0) { $0 + each + $1.document.carried.size }
+        return total > (256 << 10) + 4 * record.original.count
     }
 
     /// Quarantines the unverified receipts inside the documents of a migrated record. A later run can verify them.
