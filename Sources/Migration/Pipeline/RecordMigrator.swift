@@ -99,7 +99,7 @@ struct RecordMigrator: Sendable {
         }
     }
 
-    /// The limit for the columns in all lines of a record. They can be there once.
+    /// The maximum bytes of the columns in all lines of a record. The length of the record is added for the columns of one line.
     private static func columnsInLines(of record: InputRecord) -> Int {
         InputLimits.columnsInLines + record.original.count
     }

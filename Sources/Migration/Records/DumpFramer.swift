@@ -329,7 +329,7 @@ struct DumpFramer: RecordFramer {
         return isRecord
     }
 
-    /// Nil if the row is damaged, or has more values than a table has columns.
+    /// Nil if the row is damaged, or has more values than a table can have columns.
     private func numberedColumns(of row: Bytes) -> [String]? {
         guard let copied = try? InsertRow.copied(row, dialect) else { return nil }
         let limit = InputLimits.columnsOfTable

@@ -30,10 +30,9 @@ struct EnvelopeReader {
     private var idInside: Candidate?
     /// The first named column without a recognizable value, and why.
     private var failure: (index: Int, recognition: Recognition)?
-    /// What the columns with a meaning contain that were read and not settled. No column is read twice, because each wrapper inside
-    /// it would double the work again.
+    /// The contents of columns with a meaning that were read but not settled. Reading a column twice would double the work with each
+    /// wrapper inside it.
     private var contents: [Int: InputPayload] = [:]
-
     /// How many columns can still be copied beside documents; negative if there are too many.
     private var columnsLeft: Int
 

@@ -65,9 +65,9 @@ package enum InputLimits {
     package static let batchBytes = 2 << 20
     /// How many rows of a table are used to detect its columns.
     package static let detectionRows = 100
-    /// How many columns a table of a dump can have that does not name them. SQLite can have the most of all databases.
+    /// The maximum number of columns of a table in a dump that does not name them. SQLite allows the most of all databases.
     package static let columnsOfTable = 32_767
-    /// A row of a table is read up to twice the fields of the header and so many more.
+    /// How many fields of a row are read besides twice those of the header.
     package static let superfluousFields = 10_000
     /// How often a payload can be wrapped, for example JSON in a JSON string in a column.
     package static let payloadNesting = 8
@@ -75,17 +75,18 @@ package enum InputLimits {
     package static let openObjectsInText = 16
     /// The maximum bytes of a member's name in the summary.
     package static let memberNameBytes = 100
-    /// The maximum number of column and member paths per record. The others count as `(other)`. In an array, only what is new
-    /// among the others counts.
+    /// The maximum number of column and member paths per record. The others count as `(other)`: in an array, once for each
+    /// ``MemberFate``.
     package static let memberPaths = 1_000
-    /// How many elements of an array that are no documents are kept one by one. The others are kept as one array.
+    /// How many elements of an array that are no documents are kept one by one. The others are kept as one array, except ids as
+    /// long as those of the App Store.
     package static let otherElements = 1_000
     /// How many columns can be beside the documents of a record, each column counted once for each document.
     static func columnsBesideDocuments(ofRecord bytes: Int) -> Int { 100_000 + 4 * bytes }
-    /// The same for a value inside a record. There each document has a copy of the columns, and counts as twelve of them: four bytes
-    /// can be one. It suffices for some thousand purchases of 400 bytes with 300 columns of their user beside each.
+    /// The same for a value inside a record. There each document has a copy of the columns, and counts as twelve more, because four
+    /// bytes can be a document. A thousand purchases of 400 bytes can each have 300 columns of their user.
     static func columnsBesideDocuments(ofValue bytes: Int) -> Int { 20_000 + bytes / 4 * 3 }
-    /// How many columns some documents count as, if further columns are copied beside each.
+    /// How many columns documents count as, with columns that are copied beside each.
     static func columns(beside documents: [InputDocument], _ columns: [CarriedColumn]) -> Int {
         documents.reduce(0) { $0 + 12 + columns.count + $1.carried.count }
     }

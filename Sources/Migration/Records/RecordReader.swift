@@ -353,8 +353,8 @@ struct RecordReader {
         }
     }
 
-    /// An element of an array, which is no row. An object in a record that is an array is read like a record of its own: only its
-    /// named columns. Without them, and without any document, it is read by content.
+    /// Reads an element of an array that is no row. If the array is the record, only the named columns of an object are read. An
+    /// object without them is left out if it contains a document.
     private func element(_ kind: JSONKind, _ text: ArraySlice<UInt8>, depth: Int) -> Recognition {
         guard depth == 0, kind == .object, !receiptColumns.isEmpty else { return read(text: text, depth: depth + 1) }
         let named = withElement(true).read(text: text, depth: depth + 1)
@@ -466,7 +466,7 @@ struct RecordReader {
             append(element, of: text)
         }
 
-        /// Whether it is as long as the ids of the App Store, so that its text bounds the memory, and `enrich` can complete it.
+        /// Whether it is an id as long as those of the App Store. `enrich` can complete it, and its length bounds the memory.
         private static func isOfAppStore(_ element: Recognition, _ text: ArraySlice<UInt8>) -> Bool {
             element.payload.isTransactionID && text.count >= 14
         }

@@ -68,8 +68,8 @@ struct TableLayout: Sendable, Equatable {
         return areRows || forms.contains { $0 != nil } ? count : 0
     }
 
-    /// Divides bytes into rows, one after the other: two bytes can be one. False if one of them is not as wide as the header, or if the
-    /// last one ends inside quotes.
+    /// Calls `body` for each row in bytes. It keeps no list of rows, because a row can have two bytes. False if one of them is not as
+    /// wide as the header, or if the last one ends inside quotes.
     private func divide(
         _ bytes: Bytes, _ dialect: TableDialect, _ body: (_ row: Range<Int>, _ fields: [TableField]) -> Void
     ) -> Bool {
@@ -109,12 +109,12 @@ struct TableLayout: Sendable, Equatable {
         return (TableLayout(dialect: stated, columns: columns), rows)
     }
 
-    /// The fields of a row. Of a row with far more fields than the header, not all.
+    /// The fields of a row, at most ``mostFields``.
     func split(_ row: Bytes, _ dialect: TableDialect) -> [TableField] {
         TableField.split(row, dialect, atMost: mostFields)
     }
 
-    /// How many fields of a row are read.
+    /// How many fields of a row are read. A damaged row can have one for each of its bytes.
     var mostFields: Int { 2 * columns.count + InputLimits.superfluousFields }
 
     /// A dialect with what options state.

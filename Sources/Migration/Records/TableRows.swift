@@ -148,7 +148,7 @@ struct TableField {
     /// - Parameters:
     ///   - row: the bytes of the row.
     ///   - dialect: how they are divided.
-    ///   - limit: no more fields are read. A row of nothing but delimiters would have a field for each of its bytes.
+    ///   - limit: the maximum number of fields to read. A row of delimiters alone has a field for each of its bytes.
     static func split(_ row: Bytes, _ dialect: TableDialect, atMost limit: Int = .max) -> [TableField] {
         var fields: [TableField] = []
         var start = 0

@@ -26,8 +26,8 @@ public struct RecordedReply: Sendable {
         public let text: String
     }
 
-    /// The purchases in one document, and the elements of one list in it. A customer has a few thousand at most; two bytes of a
-    /// document can be one, and need hundreds.
+    /// The maximum number of purchases in one document, and of elements in each of its lists. A customer has a few thousand at
+    /// most. An element of three bytes needs hundreds of bytes of memory.
     public static let maximumPurchases = 100_000
 
     /// Detected from the members of the document.

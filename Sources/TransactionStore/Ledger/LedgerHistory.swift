@@ -33,10 +33,10 @@ public struct LedgerHistory: Sendable {
 /// facts, also unchanged ones. A new period can show that another one was upgraded, and a refund of a purchase can show
 /// that its copies were refunded.
 ///
-/// Documents can state one transaction under two original transaction ids, and contradict each other for good. Then the
-/// engine resolves the transactions under both ids together, as those of a customer, and under all ids that further such
-/// transactions connect. Only a transaction that a signed document states under one of two ids connects them. The entry
-/// belongs to the original transaction id of the resolved transaction. A reader of the ledger resolves it in the same way.
+/// Documents can state one transaction under two original transaction ids, and contradict each other permanently. If one of
+/// the documents is signed, it connects the two ids, and other transactions can connect further ids. The engine resolves the
+/// transactions under all connected ids together, as those of one customer. The entry belongs to the original transaction id
+/// of the resolved transaction. A reader of the ledger resolves it in the same way.
 public struct DueEntry: Sendable {
     /// The number of the entry among those of its transaction, from 0.
     public let number: Int64

@@ -132,8 +132,8 @@ package protocol SQLPurchaseRows {
     func sharing(_ purchases: [SQLPurchase]) throws -> [Int]
 
     /// All purchases that state a transaction of the given ones, which are of the same app and environment: one row for each
-    /// transaction and purchase, the given ones included. The number of rows is not more than the transactions have, so that
-    /// thousands of purchases with one transaction cost thousands of rows.
+    /// transaction and purchase, the given ones included. So thousands of purchases with one transaction give thousands of rows,
+    /// not millions.
     /// - Parameter known: the ids of transactions to leave out.
     func stating(
         transactionsOf purchases: [SQLPurchase], except known: Set<String>

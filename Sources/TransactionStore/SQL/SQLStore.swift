@@ -37,7 +37,7 @@ package struct SQLDialect: Sendable {
     package let scope: String
     /// The columns with the purchase that a transaction is stored under.
     package let purchase: [String]
-    /// The column that tells the purchases of an app and environment apart: a database id, or the original transaction id.
+    /// The column that identifies a purchase in its app and environment: a database id, or the original transaction id.
     package var purchaseInScope: String { purchase.last ?? "" }
     /// The column with the id of a customer.
     package let customer: String
