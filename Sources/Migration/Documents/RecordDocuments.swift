@@ -215,21 +215,20 @@ struct RecordDocuments {
     /// The subscriptions in these transactions.
     var subscriptions: StatedSubscriptions { StatedSubscriptions(transactions.lazy.map(\.payload)) }
 
-    /// The bytes of the columns in all lines. Each line has the columns of the record and of its document.
-    func columnsInLines(beside columns: [CarriedColumn]) -> Int {
-        let size = columns.size
+    /// The bytes of the columns beside all purchases, renewals and apps.
+    /// - Parameter size: the bytes of the columns beside one of them, by the columns of its document.
+    func columnBytes(_ size: ([CarriedColumn]) -> Int) -> Int {
         var total = 0
         for document in verified {
             let mapped = document.content.mapped
-            let lines = mapped.transactions.count + mapped.renewalInfos.count
-            total += lines * (size + document.carried.size)
+            total += (mapped.transactions.count + mapped.renewalInfos.count) * size(document.carried)
         }
         for document in recorded {
-            let (mapping, own) = (document.mapping, document.document.carried.size)
+            let (mapping, common) = (document.mapping, size(document.document.carried))
             let apps = mapping.appTransaction == nil ? 0 : 1
-            total += (mapping.transactions.count + mapping.renewalInfos.count + apps) * (size + own)
+            total += (mapping.transactions.count + mapping.renewalInfos.count + apps) * common
             // StoreKit 2 transactions have columns of their own.
-            total += document.rows.reduce(0) { $0 + $1.document.carried.size - own }
+            total += document.rows.reduce(0) { $0 + size($1.document.carried) - common }
         }
         return total
     }

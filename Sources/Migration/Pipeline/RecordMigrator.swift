@@ -209,6 +209,9 @@ struct RecordMigrator: Sendable {
             return quarantine.add(record, rejection.reason, rejection.kind, into: &output)
         }
         output.counts.note("replyNotRead", count: read.silent.count)
+        guard columnBytes(beside: read, of: record) <= Self.columnsInLines(of: record) else {
+            return quarantine.add(record, QuarantineReason(.tooManyColumns), read.kind, into: &output)
+        }
         if let filing {
             file(&read, of: record, filing, into: &output)
             guard !read.verified.isEmpty || !read.recorded.isEmpty else {
@@ -216,13 +219,24 @@ struct RecordMigrator: Sendable {
                 return quarantine.add(record, rejection.reason, rejection.kind, into: &output)
             }
         } else {
-            guard read.columnsInLines(beside: record.carried) <= Self.columnsInLines(of: record) else {
-                return quarantine.add(record, QuarantineReason(.tooManyColumns), read.kind, into: &output)
-            }
             lines.write(read, of: record, into: &output)
         }
         output.counts.migrated(read.kind, read.environment)
         quarantine.addRest(of: record, read, into: &output)
+    }
+
+    /// The bytes of the columns that are repeated beside the purchases of a record: all of them in lines, and those with a role
+    /// in a store.
+    private func columnBytes(beside read: RecordDocuments, of record: InputRecord) -> Int {
+        let size = record.carried.size
+        let all = read.columnBytes { size + $0.size }
+        // Most records are short, and need no search for the columns with a role.
+        guard filing != nil, all > Self.columnsInLines(of: record) else { return all }
+        let users = roles.roles(of: record).users
+        return read.columnBytes { own in
+            let columns = record.carried + own
+            return users.kept(columns).size + [users.userColumn(columns)].compactMap(\.self).size
+        }
     }
 
     private func file(

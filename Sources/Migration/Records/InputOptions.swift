@@ -90,7 +90,8 @@ package enum InputLimits {
     static func columns(beside documents: [InputDocument], _ columns: [CarriedColumn]) -> Int {
         documents.reduce(0) { $0 + 12 + columns.count + $1.carried.count }
     }
-    /// The bytes of the columns in all lines of a record, if its results are written as lines.
+    /// The maximum bytes of the columns in all lines of a record. In a store, of the user and the columns that are kept beside it,
+    /// for all purchases of a record.
     package static let columnsInLines = 64 << 20
     /// The maximum depth of folders inside folders.
     package static let folderDepth = 128

@@ -90,6 +90,23 @@ struct ColumnRoleTests {
         #expect(users.keys.sorted() == ["k1"] && users["k1"]?.first?["signed_up"]?.string == "2020")
     }
 
+    @Test("A record whose purchases would repeat a long user id or kept column a hundred times is quarantined")
+    func longColumns() async throws {
+        let long = String(repeating: "x", count: 1 << 20)
+        let rows = (1...100).map { #"{"product_id":"p","transaction_id":"\#($0)","purchase_date_ms":"1690848000000"}"# }
+        let receipt = #"{"bundle_id":"com.example.app","in_app":[\#(rows.joined(separator: ","))]}"#
+        let reply = #"{"status":0,"environment":"Sandbox","receipt":\#(receipt)}"#
+        let cases: [(column: String, carry: Set<String>, isStored: Bool)] = [
+            ("user_id", [], false), ("note", ["note"], false), ("note", [], true),
+        ]
+        for (column, carry, isStored) in cases {
+            let record = #"{"\#(column)":"\#(long)","reply":\#(reply)}"#
+            let (summary, _) = try await Self.migrated(record, try Self.migration(carry: carry))
+            #expect(summary.records.migrated == (isStored ? 1 : 0), "\(column)")
+            #expect(summary.records.quarantinedByReason == (isStored ? [:] : ["tooManyColumns": 1]), "\(column)")
+        }
+    }
+
     @Test("A row beside a receipt is stored with its user, once, and a row that the receipt states adds nothing")
     func rowBesideReceipt() async throws {
         let ids = ["530009000000001", "530001234567000"]
