@@ -215,18 +215,18 @@ struct RecordDocuments {
     /// The subscriptions in these transactions.
     var subscriptions: StatedSubscriptions { StatedSubscriptions(transactions.lazy.map(\.payload)) }
 
-    /// The bytes of the columns beside all purchases, renewals and apps.
+    /// The bytes of the columns beside all purchases, renewals, apps and unverified receipts.
     /// - Parameter size: the bytes of the columns beside one of them, by the columns of its document.
     func columnBytes(_ size: ([CarriedColumn]) -> Int) -> Int {
-        var total = 0
+        var total = unverified.reduce(0) { $0 + size($1.carried) }
         for document in verified {
             let mapped = document.content.mapped
             total += (mapped.transactions.count + mapped.renewalInfos.count) * size(document.carried)
         }
         for document in recorded {
             let (mapping, common) = (document.mapping, size(document.document.carried))
-            let apps = mapping.appTransaction == nil ? 0 : 1
-            total += (mapping.transactions.count + mapping.renewalInfos.count + apps) * common
+            let others = document.unverified.count + (mapping.appTransaction == nil ? 0 : 1)
+            total += (mapping.transactions.count + mapping.renewalInfos.count + others) * common
             // StoreKit 2 transactions have columns of their own.
             total += document.rows.reduce(0) { $0 + size($1.document.carried) - common }
         }

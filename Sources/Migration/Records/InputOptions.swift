@@ -91,7 +91,7 @@ package enum InputLimits {
         documents.reduce(0) { $0 + 12 + columns.count + $1.carried.count }
     }
     /// The maximum bytes of the columns in all lines of a record. In a store, of the user and the columns that are kept beside it,
-    /// for all purchases of a record.
+    /// for all purchases and unverified receipts of a record.
     package static let columnsInLines = 64 << 20
     /// The maximum depth of folders inside folders.
     package static let folderDepth = 128

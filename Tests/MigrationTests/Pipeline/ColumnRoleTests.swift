@@ -90,21 +90,42 @@ struct ColumnRoleTests {
         #expect(users.keys.sorted() == ["k1"] && users["k1"]?.first?["signed_up"]?.string == "2020")
     }
 
+    private static let long = String(repeating: "x", count: 1 << 20)
+
+    private static func reply(purchases: Int) -> String {
+        let rows = (1...purchases).map {
+            #"{"product_id":"p","transaction_id":"\#($0)","purchase_date_ms":"1690848000000"}"#
+        }
+        let receipt = #"{"bundle_id":"com.example.app","in_app":[\#(rows.joined(separator: ","))]}"#
+        return #"{"status":0,"environment":"Sandbox","receipt":\#(receipt)}"#
+    }
+
     @Test("A record whose purchases would repeat a long user id or kept column a hundred times is quarantined")
     func longColumns() async throws {
-        let long = String(repeating: "x", count: 1 << 20)
-        let rows = (1...100).map { #"{"product_id":"p","transaction_id":"\#($0)","purchase_date_ms":"1690848000000"}"# }
-        let receipt = #"{"bundle_id":"com.example.app","in_app":[\#(rows.joined(separator: ","))]}"#
-        let reply = #"{"status":0,"environment":"Sandbox","receipt":\#(receipt)}"#
         let cases: [(column: String, carry: Set<String>, isStored: Bool)] = [
             ("user_id", [], false), ("note", ["note"], false), ("note", [], true),
         ]
         for (column, carry, isStored) in cases {
-            let record = #"{"\#(column)":"\#(long)","reply":\#(reply)}"#
+            let record = #"{"\#(column)":"\#(Self.long)","reply":\#(Self.reply(purchases: 100))}"#
             let (summary, _) = try await Self.migrated(record, try Self.migration(carry: carry))
             #expect(summary.records.migrated == (isStored ? 1 : 0), "\(column)")
             #expect(summary.records.quarantinedByReason == (isStored ? [:] : ["tooManyColumns": 1]), "\(column)")
         }
+    }
+
+    @Test("A record whose unverified receipts would repeat a long user id a hundred times is quarantined once")
+    func longColumnsOfReceipts() async throws {
+        var receipt = try #require(Data(base64Encoded: try Self.receipt()))
+        let silent = (0..<100).map { number in
+            // The end of the signature, which is not checked: the root is not trusted.
+            receipt[receipt.count - 1] = UInt8(number)
+            return #"{"status":0,"latest_receipt":"\#(receipt.base64EncodedString())"}"#
+        }
+        let replies = ([Self.reply(purchases: 1)] + silent).joined(separator: ",")
+        let record = #"{"user_id":"\#(Self.long)","replies":[\#(replies)]}"#
+        let (summary, _) = try await Self.migrated(record, try Self.migration(trust: .apple))
+        #expect(summary.records.quarantinedByReason == ["tooManyColumns": 1])
+        #expect(summary.records.documentsQuarantined == 0)
     }
 
     @Test("A row beside a receipt is stored with its user, once, and a row that the receipt states adds nothing")
