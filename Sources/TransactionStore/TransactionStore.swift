@@ -74,8 +74,7 @@ public struct StoreCounts: Hashable, Sendable {
     /// The hashes that erasures left (``LeftHash``).
     public var leftHashes: Int64
 
-    /// Creates the counts of an engine.
-    /// - Parameter leftHashes: 0 if no erasure left a hash.
+    /// Creates the counts of an engine. `leftHashes` is 0 if no erasure left a hash.
     public init(
         transactions: Int64, renewalInfos: Int64, appTransactions: Int64, customers: Int64, receipts: Int64,
         notifications: Int64, leftHashes: Int64 = 0
