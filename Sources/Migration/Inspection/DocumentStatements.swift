@@ -39,30 +39,8 @@ package struct DocumentStatements: Sendable {
 
     /// Sets of one app and environment that share an identity, also through others, in the order of their first ones.
     private static func groups(_ sets: [FactSet]) -> [[FactSet]] {
-        // For each set an earlier one of its group; the set itself, if it is the first.
-        var earlier = Array(sets.indices)
-        func first(_ place: Int) -> Int {
-            var place = place
-            while earlier[place] != place {
-                earlier[place] = earlier[earlier[place]]
-                place = earlier[place]
-            }
-            return place
-        }
-        var places: [Identity: Int] = [:]
-        for (place, set) in sets.enumerated() {
-            for identity in set.identities {
-                let key = Identity(scope: set.scope, identity: identity)
-                if let known = places[key] {
-                    let (one, other) = (first(known), first(place))
-                    earlier[max(one, other)] = min(one, other)
-                } else {
-                    places[key] = place
-                }
-            }
-        }
-        // The first of each group is its smallest place.
-        let groups = Dictionary(grouping: sets.indices, by: first).sorted { $0.key < $1.key }
-        return groups.map { $0.value.map { sets[$0] } }
+        CommonMarks.groups(count: sets.count) { place in
+            sets[place].identities.map { Identity(scope: sets[place].scope, identity: $0) }
+        }.map { $0.map { sets[$0] } }
     }
 }

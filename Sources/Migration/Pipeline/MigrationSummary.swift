@@ -48,7 +48,7 @@ public struct MigrationSummary: Sendable, Equatable {
     public internal(set) var migrated = 0
     /// Records of which no document was migrated.
     public internal(set) var quarantined = 0
-    /// Documents in `quarantine.ndjson` whose records were migrated with other documents; then the same by reason code.
+    /// Documents in `quarantine.ndjson` whose records were migrated with other documents.
     public internal(set) var documentsQuarantined = 0
     /// By the code of the reason.
     public internal(set) var documentsQuarantinedByReason: [String: Int] = [:]
@@ -58,8 +58,7 @@ public struct MigrationSummary: Sendable, Equatable {
     public internal(set) var appTransactions = 0
     /// Lines with renewal information. A subscription in several records counts in each.
     public internal(set) var renewalInfos = 0
-    /// Transactions by the kind of their document: `verifiedReceipt`, `verifiedJWS`, `recorded`; then the recorded ones
-    /// that a verified receipt in the same document confirms.
+    /// Transactions by the kind of their document: `verifiedReceipt`, `verifiedJWS`, `recorded`.
     public internal(set) var transactionsByStanding: [String: Int] = [:]
     /// Recorded transactions that a verified receipt in the same document confirms.
     public internal(set) var confirmedByEmbeddedReceipt = 0
@@ -227,11 +226,7 @@ public struct MigrationSummary: Sendable, Equatable {
             case .number(_, let path): self[keyPath: path] += other[keyPath: path]
             case .derived: break
             case .group(_, let path, names: let maximum):
-                if let maximum {
-                    Self.add(other[keyPath: path], to: &self[keyPath: path], names: maximum)
-                } else {
-                    Self.add(other[keyPath: path], to: &self[keyPath: path])
-                }
+                Self.add(other[keyPath: path], to: &self[keyPath: path], names: maximum ?? .max)
             case .paths: addMembers(other.members)
             }
         }

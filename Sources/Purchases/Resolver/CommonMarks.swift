@@ -1,11 +1,11 @@
 /// Groups elements that share a mark, directly or through other elements.
-enum CommonMarks {
+package enum CommonMarks {
     /// The indexes of the elements in each group, ascending. The groups are in the order of their first elements. An element that
     /// shares no mark is a group of its own. The order of the elements does not change the groups.
     /// - Parameters:
     ///   - count: the number of elements.
     ///   - marks: the marks of the element at an index.
-    static func groups<Mark: Hashable>(count: Int, marks: (Int) -> [Mark]) -> [[Int]] {
+    package static func groups<Mark: Hashable>(count: Int, marks: (Int) -> [Mark]) -> [[Int]] {
         // For each element, an earlier one of its group (union-find). The first element of a group, the root, has its own index.
         var earlier = Array(0..<count)
         func root(of place: Int) -> Int {

@@ -11,7 +11,7 @@ public struct ForgedAttribute: Hashable, Sendable {
     /// The contents of the OCTET STRING: for most types the encoding of one value, for 4 to 7 plain bytes.
     public var value: [UInt8]
 
-    /// An attribute whose OCTET STRING contains these bytes. Nothing is encoded or checked.
+    /// An attribute with these bytes as its value, as they are: they are neither encoded nor checked.
     public init(_ type: Int64, version: Int64 = 1, value: [UInt8]) {
         self.type = type
         self.version = version

@@ -9,7 +9,7 @@ public enum ASN1Tag {
     /// BIT STRING: the number of unused bits, then the bits. Certificates write signatures and public keys in this
     /// form.
     public static let bitString: UInt8 = 0x03
-    /// OCTET STRING: bytes, among them the value of each receipt attribute.
+    /// Any bytes (ASN.1 `OCTET STRING`). The value of each receipt attribute has this tag.
     public static let octetString: UInt8 = 0x04
     /// NULL, without contents.
     public static let null: UInt8 = 0x05
@@ -127,7 +127,7 @@ public enum DERWriter {
     /// NULL: 05 00.
     public static let null: [UInt8] = [ASN1Tag.null, 0]
 
-    /// An OCTET STRING with a primitive encoding.
+    /// Bytes in one piece (ASN.1 `OCTET STRING`, primitive encoding).
     public static func octetString(_ contents: [UInt8]) -> [UInt8] { value(ASN1Tag.octetString, contents) }
 
     /// A BIT STRING; the last `unusedBits` of the last byte do not count.

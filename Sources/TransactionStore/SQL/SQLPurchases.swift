@@ -251,7 +251,8 @@ extension SQLPurchaseRows {
 
     /// The connected purchases of an app and environment, each once, in sets of two or more.
     private func search(_ purchases: [SQLPurchase]) throws -> [Set<SQLPurchase>] {
-        var neighbors: [SQLPurchase: [SQLPurchase]] = [:]
+        // One signed document suffices, because it connects its purchase with each other one.
+        var shared: [SQLPurchase: [String]] = [:]
         var known: Set<String> = []
         var found = Set(purchases)
         var open = purchases
@@ -261,27 +262,16 @@ extension SQLPurchaseRows {
             open = []
             for (id, stated) in rows {
                 known.insert(id)
-                // One signed document suffices, because it connects its purchase with each other one.
-                guard let first = stated.first?.purchase, stated.contains(where: { $0.isSigned }) else { continue }
-                for (_, purchase, _) in stated where purchase != first {
-                    neighbors[first, default: []].append(purchase)
-                    neighbors[purchase, default: []].append(first)
+                guard stated.contains(where: { $0.isSigned }) else { continue }
+                for (_, purchase, _) in stated {
+                    shared[purchase, default: []].append(id)
+                    if found.insert(purchase).inserted { open.append(purchase) }
                 }
-                for (_, purchase, _) in stated where found.insert(purchase).inserted { open.append(purchase) }
             }
         }
-        var units: [Set<SQLPurchase>] = []
-        var done: Set<SQLPurchase> = []
-        for start in neighbors.keys where done.insert(start).inserted {
-            var unit: Set<SQLPurchase> = [start]
-            var next = [start]
-            while let purchase = next.popLast() {
-                for neighbor in neighbors[purchase] ?? [] where unit.insert(neighbor).inserted { next.append(neighbor) }
-            }
-            done.formUnion(unit)
-            units.append(unit)
-        }
-        return units
+        let all = Array(shared.keys)
+        return CommonMarks.groups(count: all.count) { shared[all[$0]] ?? [] }
+            .filter { $0.count > 1 }.map { Set($0.map { all[$0] }) }
     }
 
     /// The entries of purchases that are due because of their dates; nil for a purchase that cannot be read.
