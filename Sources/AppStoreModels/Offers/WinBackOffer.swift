@@ -21,9 +21,11 @@ public struct WinBackOffer: Hashable, Sendable {
 
 /// The rules of a win-back offer in App Store Connect (App Store Connect API, WinBackOffer.Attributes).
 public struct WinBackRules: Hashable, Sendable {
-    /// The rank of an offer among other offers.
+    /// The rank of an offer among other offers (App Store Connect API, priority of WinBackOffer.Attributes).
     public enum Priority: String, Hashable, Sendable, CaseIterable {
+        /// `HIGH` in App Store Connect. The offer comes before all offers of normal priority.
         case high
+        /// `NORMAL` in App Store Connect.
         case normal
     }
 

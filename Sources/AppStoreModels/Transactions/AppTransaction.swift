@@ -83,6 +83,9 @@ public struct AppTransaction: AppStoreModel, Payload {
 }
 
 /// Every field of ``AppTransaction`` (Reference.md S5.3).
+///
+/// Each case has Apple's name of its field, and stands for the property of the same name. The documentation of that
+/// property states what the field means.
 public enum AppTransactionField: UInt8, PayloadField {
     case receiptType, appAppleId, bundleId, applicationVersion, versionExternalIdentifier, receiptCreationDate
     case originalPurchaseDate, originalApplicationVersion, deviceVerification, deviceVerificationNonce, preorderDate

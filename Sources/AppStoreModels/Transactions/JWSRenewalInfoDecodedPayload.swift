@@ -133,6 +133,9 @@ public struct JWSRenewalInfoDecodedPayload: AppStoreModel, Payload {
 }
 
 /// Every field of ``JWSRenewalInfoDecodedPayload`` (App Store Server API 1.23; Reference.md S5.2).
+///
+/// Each case has Apple's name of its field, and stands for the property of the same name. The documentation of that
+/// property states what the field means.
 public enum RenewalInfoField: UInt8, PayloadField {
     case expirationIntent, originalTransactionId, autoRenewProductId, productId, autoRenewStatus
     case isInBillingRetryPeriod, priceIncreaseStatus, gracePeriodExpiresDate, offerType, offerIdentifier

@@ -192,6 +192,9 @@ public struct JWSTransactionDecodedPayload: AppStoreModel, Payload {
 }
 
 /// Every field of ``JWSTransactionDecodedPayload`` (App Store Server API 1.23; Reference.md S5.1).
+///
+/// Each case has Apple's name of its field, and stands for the property of the same name. The documentation of that
+/// property states what the field means.
 public enum TransactionField: UInt8, PayloadField {
     case originalTransactionId, transactionId, previousOriginalTransactionId, webOrderLineItemId, bundleId
     case productId, subscriptionGroupIdentifier, purchaseDate, originalPurchaseDate, expiresDate, quantity, type
