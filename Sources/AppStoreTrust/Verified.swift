@@ -72,9 +72,11 @@ public struct SignatureEvidence: Hashable, Sendable {
     }
 }
 
-/// The digest algorithm of a signature: of CMS (RFC 5754; SHA-1 for receipts before 2023), or of JWS (ES256, RFC 7518,
-/// 3.4).
+/// The digest algorithm of a signature: of CMS (RFC 5754), or of JWS (ES256, RFC 7518, 3.4).
 public enum DigestAlgorithm: String, Hashable, Sendable {
+    /// The App Store's receipts until its change to SHA-256, which took from June 2023 to January 2025 (Reference.md
+    /// V7.4).
     case sha1 = "SHA-1"
+    /// The App Store's receipts since that change, and every JWS.
     case sha256 = "SHA-256"
 }
