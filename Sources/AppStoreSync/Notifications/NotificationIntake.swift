@@ -3,7 +3,9 @@ public import TransactionStore
 
 /// The versions of App Store Server Notifications.
 public enum NotificationVersion: String, Sendable, CaseIterable {
+    /// JSON without a signature. Its `password` is the app's shared secret (Reference.md V8).
     case version1 = "v1"
+    /// A JWS that the App Store signed, in `signedPayload` (Reference.md S5.4).
     case version2 = "v2"
 }
 
