@@ -7,22 +7,41 @@ public struct ReceiptInspection: Sendable {
     public struct Check: Sendable, Hashable {
         /// A check, in the order of execution.
         public enum Name: String, Sendable, Hashable, CaseIterable {
+            /// The container and its content can be read as a receipt.
             case content
+            /// There is exactly one signer, and the receipt contains the certificate of the signer, the leaf.
             case signerCertificate
+            /// The signatures of the certificates lead from the leaf to a trusted root. The leaf of a transaction
+            /// receipt can also be pinned, or be signed by a pinned intermediate (Reference.md V7.5).
             case trustedRoot
+            /// The leaf has the extension that marks Apple's certificates for receipts (Reference.md V7.4).
             case leafMarker
+            /// The intermediate has the extension that marks Apple's intermediates (Reference.md V7.4). Skipped if the
+            /// receipt contains no intermediate, as transaction receipts do not.
             case intermediateMarker
+            /// The leaf is not a certificate authority, and the intermediate is one (RFC 5280, 4.2.1.9).
             case basicConstraints
+            /// The key usage allows the leaf to sign data, and the intermediate to sign certificates (RFC 5280,
+            /// 4.2.1.3). No certificate has an unknown critical extension.
             case keyUsage
+            /// The leaf and the intermediate were valid when the receipt was signed: at attribute 12 of an app receipt,
+            /// at the purchase date of a transaction receipt (Reference.md V6 and V7.4).
             case validity
+            /// The signature matches the content.
             case signature
+            /// The unsigned environment of a transaction receipt fits its signed transaction id (Reference.md V7.5).
+            /// Not for app receipts.
             case environment
+            /// The device hash of an app receipt is that of the given device (Reference.md V7.4). Not for transaction
+            /// receipts.
             case device
         }
 
         /// The result of one check.
         public enum Outcome: Sendable, Hashable {
+            /// The receipt satisfies the check.
             case passed
+            /// The receipt does not satisfy the check, for this reason.
             case failed(ReceiptError)
             /// The check was skipped: an earlier check failed, or there was no value to compare with.
             case skipped(String)

@@ -33,7 +33,9 @@ public struct ReceiptType: RawRepresentable, Hashable, Sendable, CustomStringCon
 
 /// Where a purchase was made (Reference.md V1.5).
 public enum ReceiptEnvironment: String, Sendable, Hashable, CaseIterable {
+    /// The App Store, volume purchases included.
     case production = "Production"
+    /// A test purchase with a sandbox account, in TestFlight or in App Review.
     case sandbox = "Sandbox"
     /// Xcode's StoreKit testing. Purchases are never granted without an explicit option.
     case xcode = "Xcode"
