@@ -5,7 +5,16 @@ public import TransactionStore
 public struct CustomerSearch: Sendable {
     /// The kinds of ids. Each has the name of the column of an export that contains such ids.
     public enum IdKind: String, Hashable, Sendable, CaseIterable {
-        case transactionId, originalTransactionId, webOrderLineItemId, appTransactionId, appAccountToken
+        /// The App Store's id of one transaction.
+        case transactionId
+        /// The id of the first transaction of a purchase. All renewals of a subscription have it.
+        case originalTransactionId
+        /// The App Store's id of a subscription period.
+        case webOrderLineItemId
+        /// The App Store's id of the download of an app, unique per Apple Account and app.
+        case appTransactionId
+        /// The UUID with which the app or the server connects a purchase to its own account of the customer.
+        case appAccountToken
         /// The SHA-256 of a receipt without purchases.
         case receiptDigest
         /// The caller's user id, from `migrate --into`.

@@ -3,10 +3,15 @@ import Purchases
 /// A column of the caller's own whose value has an unknown form. `notes` of the summary counts the records or documents
 /// beside such a value.
 public enum UnreadColumn: String, Sendable, CaseIterable {
+    /// The caller's id of the user.
     case user = "userNotRead"
+    /// The bundle id of the app.
     case bundleId = "bundleIdNotRead"
+    /// Production or sandbox.
     case environment = "environmentNotRead"
+    /// The `appAccountToken`, a UUID.
     case appAccountToken = "appAccountTokenNotRead"
+    /// When the document was stored.
     case recordedAt = "recordedAtNotRead"
 
     init(_ role: DocumentColumns.Role) {

@@ -2,7 +2,9 @@
 public struct MigrationPlan: Sendable {
     /// The engine of the store that the migration would fill. The raw value is its name.
     public enum StoreEngine: String, Sendable {
+        /// A SQLite file.
         case sqlite = "SQLite"
+        /// A PostgreSQL database.
         case postgreSQL = "PostgreSQL"
     }
 
