@@ -2,20 +2,35 @@ public import AppStoreModels
 
 /// A fact that a catalog can state about a product. The raw value is its key in our catalog format.
 public enum CatalogField: String, CaseIterable, Sendable {
+    /// The product type in Apple's terms.
     case type
+    /// Whether it is a Newsstand free subscription, which never expires.
     case freeSubscription
+    /// The time between renewals of an auto-renewable subscription.
     case period
+    /// The term of a non-renewing subscription.
     case duration
+    /// Whether a non-renewing subscription begins at the end of the running one if it is bought early.
     case stacks
+    /// Extra time that a customer gets for sharing contact data (Newsstand).
     case bonusDuration
+    /// The introductory, promotional, win-back and offer code offers.
     case offers
+    /// Apple's identifier of the subscription group.
     case subscriptionGroupIdentifier
+    /// The group's name, which is a label.
     case subscriptionGroupName
+    /// The level of service within the group; 1 is the highest.
     case level
+    /// Whether Family Sharing is turned on for the product.
     case familyShareable
+    /// The App Store's number for the product.
     case adamId
+    /// The name in App Store Connect, which customers do not see.
     case referenceName
+    /// The price as the source writes it, for display only.
     case price
+    /// The name of the entitlement that the product unlocks.
     case entitlement
 }
 

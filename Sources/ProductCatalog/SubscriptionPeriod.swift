@@ -8,7 +8,14 @@ import Encodings
 public struct SubscriptionPeriod: Hashable, Sendable, CustomStringConvertible {
     /// StoreKit's units (`Product.SubscriptionPeriod.Unit`).
     public enum Unit: String, Sendable, CaseIterable {
-        case day, week, month, year
+        /// 24 hours; `D` in an ISO 8601 duration.
+        case day
+        /// Seven days; `W` in an ISO 8601 duration.
+        case week
+        /// A calendar month; `M` in an ISO 8601 duration.
+        case month
+        /// Twelve calendar months; `Y` in an ISO 8601 duration.
+        case year
 
         /// The designator in an ISO 8601 duration.
         fileprivate var designator: Character {
