@@ -2,7 +2,9 @@
 public struct OfferVerdict: Hashable, Sendable {
     /// The three results. CSV files contain the raw values.
     public enum Eligibility: String, Hashable, Sendable, CaseIterable {
+        /// Every rule is satisfied.
         case eligible
+        /// A rule failed.
         case notEligible
         /// The known purchases do not decide it.
         case unknown
@@ -85,8 +87,11 @@ public struct OfferReason: Hashable, Sendable {
 
     /// The result of one rule.
     public enum Outcome: String, Hashable, Sendable {
+        /// The rule is satisfied at the moment of the verdict.
         case satisfied
+        /// The rule is not satisfied at that moment. If `from` is later, the rule is satisfied from then on.
         case failed
+        /// The known purchases do not decide it.
         case unknown
     }
 

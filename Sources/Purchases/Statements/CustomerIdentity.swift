@@ -19,7 +19,10 @@ public struct CustomerIdentity: Hashable, Sendable {
     /// The kinds of ids. Databases and hashes contain the raw values: never change one. Their order is that of the
     /// identities of a customer.
     public enum Kind: Int, Codable, Hashable, Sendable, CaseIterable {
+        /// The id of the first transaction of a purchase. All renewals of a subscription have it.
         case originalTransactionId = 1
+        /// The id of the download of the app, unique per Apple Account and app (App Store Server API,
+        /// appTransactionId).
         case appTransactionId = 2
         /// Set by the app for its own accounts. The nil UUID identifies no customer and is never used.
         case appAccountToken = 3

@@ -133,6 +133,7 @@ package enum AppTransactionRowKind: Int64, Sendable, CaseIterable {
 public struct KnownReceipt: Hashable, Sendable {
     /// The kinds of receipts. Databases contain the raw values: never change one.
     public enum Form: Int, Codable, Hashable, Sendable {
+        /// iOS 7 and later: PKCS#7 (Reference.md V5).
         case app = 1
         /// iOS 6 style.
         case transaction = 2
