@@ -2,11 +2,15 @@
 ///
 /// A property that is nil omits its attribute.
 public struct ForgedPurchase: ForgedDescription, Hashable {
-    /// Attribute 1707.
+    /// Attribute 1707: the type of product (Reference.md V5.3).
     public enum ProductType: Int64, Hashable, Sendable, CaseIterable {
+        /// Bought once and owned forever.
         case nonConsumable = 0
+        /// Used up, and can be bought again.
         case consumable = 1
+        /// A non-renewing subscription.
         case nonRenewing = 2
+        /// An auto-renewable subscription.
         case autoRenewable = 3
         /// Newsstand's free subscriptions, 2015 and before.
         case freeSubscription = 4

@@ -4,6 +4,7 @@ internal import AppStoreModels
 public struct ForgedExpectation: Sendable {
     /// The three results of verification.
     public enum Verdict: String, Hashable, Sendable, CaseIterable {
+        /// It is a receipt whose certificates and signature are valid.
         case genuine
         /// It has the form of a receipt, but is not genuine (verifyReceipt: 21003).
         case notGenuine
@@ -13,7 +14,9 @@ public struct ForgedExpectation: Sendable {
 
     /// The two kinds of legacy receipt.
     public enum Kind: String, Hashable, Sendable {
+        /// The receipt of an app with its purchases, iOS 7 and later: PKCS#7 (Reference.md V5).
         case appReceipt
+        /// The receipt of one purchase, iOS 6 style: a property list (Reference.md V6).
         case transactionReceipt
     }
 

@@ -2,11 +2,17 @@ package import AppStoreModels
 
 /// A JSON value whose members keep their order, so that the output is always the same.
 public indirect enum ForgedJSON: Sendable {
+    /// An object: names and values in the order of the output.
     case object([(String, ForgedJSON)])
+    /// An array.
     case array([ForgedJSON])
+    /// A string, without escapes.
     case string(String)
+    /// A whole number.
     case integer(Int64)
+    /// `true` or `false`.
     case boolean(Bool)
+    /// `null`.
     case null
 
     /// An object of the members that have a value.

@@ -3,8 +3,12 @@ public struct CertificateDescription: ForgedDescription {
     /// The basic constraints extension (RFC 5280, 4.2.1.9), critical unless it is absent. A path length of nil is
     /// omitted.
     public enum BasicConstraints: Hashable, Sendable {
+        /// The certificate has no such extension.
         case absent
+        /// The extension without `cA`: the certificate is not an authority.
         case endEntity
+        /// The extension with `cA` true: an authority. At most `pathLength` intermediates may follow it on the way to a
+        /// leaf.
         case certificateAuthority(pathLength: Int64?)
     }
 

@@ -143,8 +143,11 @@ public struct ForgedSigner: ForgedDescription {
 public struct ForgedSignedAttributes: Hashable, Sendable {
     /// The digest of the content in the signed attributes.
     public enum MessageDigest: Hashable, Sendable {
+        /// The digest of the content.
         case right
+        /// The digest of other content.
         case wrong
+        /// No message-digest attribute.
         case missing
     }
 
