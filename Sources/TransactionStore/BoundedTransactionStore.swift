@@ -21,7 +21,10 @@ import Synchronization
 public final class BoundedTransactionStore: TransactionStore {
     /// The two kinds of calls.
     public enum CallKind: String, Sendable, CaseIterable {
-        case read, write
+        /// Calls that only read: `customer(_:in:)` and `hasProcessed(notificationUUID:)`.
+        case read
+        /// Calls that write, or check that the store can be written: `apply(_:)` and `checkReadiness()`.
+        case write
     }
 
     /// How long calls wait without any answer from the store.
