@@ -34,8 +34,10 @@ public struct Freshness: Sendable, Hashable {
 
 /// The data that an answer used in addition to the receipt.
 public enum AnswerSource: String, Sendable {
+    /// None: the answer comes from the receipt alone. No store was read, or it has nothing about the customer.
     case receipt
+    /// The store. The App Store was not queried for this answer, or its data could not be used for every purchase.
     case store
-    /// The App Store was queried for this answer, or within the maximum age.
+    /// The store, after the App Store was queried for this answer.
     case appStore = "app-store"
 }
