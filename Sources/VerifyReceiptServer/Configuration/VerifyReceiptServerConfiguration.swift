@@ -142,7 +142,10 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public struct Logging: Sendable, Hashable {
         /// The form of a line: a JSON object, or text for people.
         public enum Format: String, Sendable, CaseIterable {
-            case json, text
+            /// A JSON object, for programs that collect logs.
+            case json
+            /// Text for people.
+            case text
         }
 
         /// A level of swift-log.

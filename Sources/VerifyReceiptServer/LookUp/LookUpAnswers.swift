@@ -84,8 +84,11 @@ public struct InspectorAnswer: Hashable, Sendable {
 
 /// The data that the look-up listener signs. Raw values are the last part of the path.
 public enum LookUpSignature: String, Hashable, Sendable, CaseIterable {
+    /// A promotional offer, as a JWS (Reference.md S6.2).
     case promotionalOffer = "promotional-offer"
+    /// Whether a customer may have the introductory offer of a product, as a JWS (Reference.md S6.3).
     case introductoryEligibility = "introductory-eligibility"
+    /// A request of the Advanced Commerce API that the app passes to StoreKit, as a JWS (Reference.md S6.4).
     case advancedCommerce = "advanced-commerce"
 }
 
