@@ -139,7 +139,9 @@ struct RecordReader {
     private func plain(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int) -> Recognition {
         if bytes.begins(with: "eyJ"), bytes.position(of: UInt8(ascii: ".")) != nil {
             if StoredText.isJWS(bytes) { return Recognition(.jws(text)) }
-            return .unrecognized(.unknownForm, "Starts like a JWS but does not have three base64url parts.")
+            guard StoredEncoding.listItemBody(bytes) != nil else {
+                return .unrecognized(.unknownForm, "Starts like a JWS but does not have three base64url parts.")
+            }
         }
         switch StoredEncoding(bytes) {
         case .part(let range)?:

@@ -16,7 +16,7 @@ enum StoredEncoding {
             } else {
                 self = .part(body)
             }
-        } else if let body = Self.bytesLiteralBody(text) ?? Self.phpStringBody(text) {
+        } else if let body = Self.bytesLiteralBody(text) ?? Self.phpStringBody(text) ?? Self.listItemBody(text) {
             self = .part(body)
         } else if let decoded = Self.decodedHex(text) ?? Self.formObject(text) ?? Self.percentDecoded(text)
             ?? Self.innerBase64(text)
@@ -243,6 +243,15 @@ enum StoredEncoding {
         case UInt8(ascii: "M"), UInt8(ascii: "P"), UInt8(ascii: "e"): return true
         default: return false
         }
+    }
+
+    /// The base64 or JWS before a comma or semicolon at the end, as it is copied from a list or a SQL dump.
+    static func listItemBody(_ text: Bytes) -> Range<Int>? {
+        guard let last = text.last, last == UInt8(ascii: ",") || last == UInt8(ascii: ";") else { return nil }
+        let range = text[slice: 0..<(text.count - 1)].trimmed()
+        let body = text[slice: range]
+        let isDocument = StoredText.isJWS(body) || (StoredText.beginsBase64Receipt(body) && StoredText.isBase64(body))
+        return isDocument ? range : nil
     }
 
     // MARK: Hexadecimal

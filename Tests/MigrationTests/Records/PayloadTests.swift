@@ -522,6 +522,32 @@ struct PayloadTests {
         #expect(try member(quoted("\(a),\(b),see ticket 4711")).payload.kind == "receipt+receipt+unknownForm")
     }
 
+    @Test("a comma or semicolon after a receipt in base64 or a JWS is no part of it")
+    func listItems() throws {
+        let documents = [
+            Made.receipt(), Made.berReceipt(), Made.plistReceipt, Made.wrapped(Made.receipt(), at: 76), Made.jws,
+        ]
+        for document in documents {
+            for end in [",", ";", " ,", ",\n"] {
+                let text = document + end
+                #expect(try one("{\"receipt\":\(quoted(text))}").payload.receiptText == document, "\(text.prefix(9))")
+                #expect(try member(quoted(text)).payload.receiptText == document, "\(text.prefix(9))")
+                #expect(Reading("id,data\n1,\"\(text)\"\n", name: "t.csv").receipts == [document])
+            }
+        }
+        let lines = Reading("\(Made.receipt(1)),\n\(Made.receipt(2));\n", options: InputOptions(format: .lines))
+        #expect(lines.receipts == [Made.receipt(1), Made.receipt(2)])
+        let json = Made.base64(Array(#"{"receipt-data":"\#(Made.receipt())"}"#.utf8))
+        #expect(try member(quoted(json + ",")).payload.receiptText == Made.receipt())
+        // Only one, and only at the end.
+        for text in ["\(Made.receipt()),,", "\(Made.receipt())!,", ",\(Made.receipt())"] {
+            #expect(try one("{\"receipt\":\"\(text)\"}").payload.receiptText != Made.receipt(), "\(text.suffix(3))")
+        }
+        for text in ["\(Made.jws),,", "eyJhbGciOiJFUzI1NiJ9.eyJ0,", "eyJ."] {
+            #expect(try one("{\"receipt\":\"\(text)\"}").payload.kind == "unknownForm", "\(text.suffix(3))")
+        }
+    }
+
     @Test("a text with white space inside one document is one document", arguments: [20, 24, 64, 76])
     func wrappedDocuments(width: Int) throws {
         let rows = (0..<40).map { "{\"id\":\"\($0)\",\"name\":\"\(String(repeating: "x", count: $0))\"}" }
