@@ -287,15 +287,40 @@ enum StoredEncoding {
 
     // MARK: Bytes as numbers
 
-    /// The bytes in `{"type":"Buffer","data":[48,130,…]}`, which is how Node.js writes a buffer as JSON. Nil for anything else.
+    /// The bytes in `{"type":"Buffer","data":[48,130,…]}`, which is how Node.js writes a buffer as JSON. The order of the members does
+    /// not matter. Nil for anything else.
     static func buffer(_ text: Bytes) -> [UInt8]? {
-        var index = 0
-        for part in bufferBeginning {
-            guard let start = text.firstNonWhiteSpace(from: index), text.begins(with: part, at: start) else {
+        for (beginning, ending) in bufferForms {
+            guard let start = end(of: beginning, in: text, from: 0) else { continue }
+            guard let (bytes, next) = numbers(text, from: start), let last = end(of: ending, in: text, from: next),
+                text.firstNonWhiteSpace(from: last) == nil
+            else { return nil }
+            return bytes
+        }
+        return nil
+    }
+
+    /// The text before and after the numbers of a buffer.
+    private static let bufferForms: [(beginning: [StaticString], ending: [StaticString])] = [
+        (["{", "\"type\"", ":", "\"Buffer\"", ",", "\"data\"", ":", "["], ["}"]),
+        (["{", "\"data\"", ":", "["], [",", "\"type\"", ":", "\"Buffer\"", "}"]),
+    ]
+
+    /// The end of parts that follow each other from `start` on, with white space before them or without; nil if they do not.
+    private static func end(of parts: [StaticString], in text: Bytes, from start: Int) -> Int? {
+        var index = start
+        for part in parts {
+            guard let begin = text.firstNonWhiteSpace(from: index), text.begins(with: part, at: begin) else {
                 return nil
             }
-            index = start + part.utf8CodeUnitCount
+            index = begin + part.utf8CodeUnitCount
         }
+        return index
+    }
+
+    /// The bytes that numbers with commas between them state, and the end of the bracket after them; nil for anything else.
+    private static func numbers(_ text: Bytes, from begin: Int) -> (bytes: [UInt8], end: Int)? {
+        var index = begin
         var bytes: [UInt8] = []
         while let start = text.firstNonWhiteSpace(from: index) {
             var (number, end) = (0, start)
@@ -309,17 +334,11 @@ enum StoredEncoding {
             bytes.append(byte)
             index = next + 1
             if text[next] == UInt8(ascii: ",") { continue }
-            guard text[next] == UInt8(ascii: "]"), let brace = text.firstNonWhiteSpace(from: index),
-                text[brace] == UInt8(ascii: "}"), text.firstNonWhiteSpace(from: brace + 1) == nil
-            else { return nil }
-            return bytes
+            guard text[next] == UInt8(ascii: "]") else { return nil }
+            return (bytes, index)
         }
         return nil
     }
-
-    private static let bufferBeginning: [StaticString] = [
-        "{", "\"type\"", ":", "\"Buffer\"", ",", "\"data\"", ":", "[",
-    ]
 
     // MARK: Base64 around something else than a receipt
 

@@ -93,7 +93,9 @@ struct PayloadTests {
         for content in [Made.der(), Array(receipt.utf8), Array(Made.jws.utf8)] {
             let numbers = content.map { String($0) }.joined(separator: ",")
             let pretty = "{ \"type\" : \"Buffer\",\n\"data\": [ \(numbers.replacing(",", with: ",\n ")) ] }"
-            for buffer in ["{\"type\":\"Buffer\",\"data\":[\(numbers)]}", pretty] {
+            let reordered = "{\"data\":[\(numbers)],\"type\":\"Buffer\"}"
+            let prettyReordered = "{\n \"data\" : [\n\(numbers) ] ,\n \"type\": \"Buffer\"\n}"
+            for buffer in ["{\"type\":\"Buffer\",\"data\":[\(numbers)]}", pretty, reordered, prettyReordered] {
                 let kind = content == Array(Made.jws.utf8) ? "jws" : "receipt"
                 #expect(try one(buffer).payload.kind == kind)
                 let inside = try member(buffer)
@@ -108,6 +110,13 @@ struct PayloadTests {
         for other in ["[48,130,256]", "[48,130]", "[48,-1]", "[4800]", "[]", "[48,130],\"more\":1"] {
             let record = try member("{\"type\":\"Buffer\",\"data\":\(other)}")
             #expect(record.payload.kind == "unknownForm", "\(other)")
+        }
+        let numbers = Made.der().map { String($0) }.joined(separator: ",")
+        for other in [
+            "{\"data\":[\(numbers)]}", "{\"data\":[\(numbers)],\"type\":\"Uint8Array\"}",
+            "{\"data\":[\(numbers)],\"type\":\"Buffer\",\"more\":1}",
+        ] {
+            #expect(try member(other).payload.kind == "unknownForm", "\(other.suffix(20))")
         }
     }
 
