@@ -202,7 +202,7 @@ final class ObjectReader {
             }
             switch text[0] {
             case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<"), UInt8(ascii: "-"), UInt8(ascii: "\\"),
-                UInt8(ascii: "\""):
+                UInt8(ascii: "\""), UInt8(ascii: "&"):
                 return true
             // Hexadecimal with line breaks, or a text of PHP or Python with quotes, which are escapes in JSON and in tables.
             case _ where Self.mayHaveEscapes.contains(where: { text.begins(with: $0) }) && isEscaped(column):

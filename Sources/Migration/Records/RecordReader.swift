@@ -118,6 +118,9 @@ struct RecordReader {
             let slice = text[slice: trimmed]
             if depth == 0, let recognition = plain(bytes[slice: trimmed], first) { return recognition }
             if let recognition = listed(bytes[slice: trimmed], depth: depth) { return recognition }
+            if let content = StoredEncoding.htmlDecoded(bytes[slice: trimmed]) {
+                return read(text: content[...], depth: depth + 1)
+            }
             switch first {
             case UInt8(ascii: "{") where !StoredText.beginsPropertyList(bytes):
                 return object(slice, bytes[slice: trimmed], depth: depth)

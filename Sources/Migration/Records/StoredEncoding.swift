@@ -285,6 +285,57 @@ enum StoredEncoding {
         [UInt8](hex: digits, isSeparator: { $0.isWhiteSpace || $0 == UInt8(ascii: ":") })
     }
 
+    // MARK: HTML
+
+    private static let entityBytes = 10
+
+    /// The text without the entities of HTML, if all quotes in it are entities: `{&quot;receipt-data&quot;:&quot;MII…&quot;}`. Nil for
+    /// any other text, also for JSON and property lists: without a quote, JSON has no ampersand.
+    static func htmlDecoded(_ text: Bytes) -> [UInt8]? {
+        switch text.first {
+        case UInt8(ascii: "{")?, UInt8(ascii: "[")?, UInt8(ascii: "&")?: break
+        default: return nil
+        }
+        guard text.position(of: UInt8(ascii: "\"")) == nil, text.position(of: UInt8(ascii: "&")) != nil,
+            !StoredText.beginsPropertyList(text)
+        else { return nil }
+        var decoded: [UInt8] = []
+        var (start, hasEntity) = (0, false)
+        while let found = text.position(of: UInt8(ascii: "&"), from: start) {
+            decoded += text[start..<found]
+            if let (character, end) = entity(text, at: found) {
+                decoded += String(character).utf8
+                (start, hasEntity) = (end, true)
+            } else {
+                decoded.append(UInt8(ascii: "&"))
+                start = found + 1
+            }
+        }
+        decoded += text[start..<text.count]
+        return hasEntity ? decoded : nil
+    }
+
+    /// The character of an entity as programs escape HTML, and the end of the entity; nil for any other.
+    private static func entity(_ text: Bytes, at start: Int) -> (character: Unicode.Scalar, end: Int)? {
+        let beginning = text[start..<min(start + entityBytes, text.count)]
+        guard let end = beginning.firstIndex(of: UInt8(ascii: ";")) else { return nil }
+        let name = String(decoding: text[(start + 1)..<end], as: UTF8.self)
+        let character: Unicode.Scalar?
+        switch name {
+        case "quot": character = "\""
+        case "amp": character = "&"
+        case "lt": character = "<"
+        case "gt": character = ">"
+        case "apos": character = "'"
+        case _ where name.hasPrefix("#x") || name.hasPrefix("#X"):
+            character = UInt32(name.dropFirst(2), radix: 16).flatMap { Unicode.Scalar($0) }
+        case _ where name.hasPrefix("#"): character = UInt32(name.dropFirst()).flatMap { Unicode.Scalar($0) }
+        default: character = nil
+        }
+        guard let character else { return nil }
+        return (character, end + 1)
+    }
+
     // MARK: Bytes as numbers
 
     /// The bytes in `{"type":"Buffer","data":[48,130,…]}`, which is how Node.js writes a buffer as JSON. The order of the members does

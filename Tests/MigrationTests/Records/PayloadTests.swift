@@ -557,6 +557,62 @@ struct PayloadTests {
         }
     }
 
+    private func html(_ text: String, quote: String = "&quot;") -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: quote)
+    }
+
+    @Test("a document whose quotes are entities of HTML is read as without them, escaped once or twice")
+    func htmlEntities() throws {
+        let receipt = Made.receipt()
+        let request = "{\"receipt-data\":\"\(receipt)\"}"
+        for text in [
+            html(request), html(request, quote: "&#34;"), html(request, quote: "&#x22;"), html(html(request)),
+            html(request).replacing("=", with: "&#61;").replacing("/", with: "&#x2F;"), html("\"\(receipt)\""),
+            html(html("[\(request)]")),
+        ] {
+            #expect(try member(quoted(text)).payload.receiptText == receipt, "\(text.prefix(20))")
+            #expect(try one("{\"receipt\":\"\(text)\"}").payload.receiptText == receipt, "\(text.prefix(20))")
+        }
+        #expect(try one(html(request)).payload.receiptText == receipt)
+        #expect(Reading("\(html(request))\n\(html(request))\n").receipts == [receipt, receipt])
+        #expect(Reading("id,data\n1,\(html(request))\n", name: "t.csv").receipts == [receipt])
+        #expect(try one(html(Made.reply)).payload.kind == "reply")
+        let xml = "<plist version=\"1.0\"><dict></dict></plist>"
+        for list in [Made.propertyList, xml] {
+            #expect(try member(quoted(html(list))).payload.receiptText == list)
+            #expect(try one("{\"receipt\":\(quoted(html(list)))}").payload.receiptText == list)
+        }
+        #expect(try one(html(Made.propertyList)).payload.receiptText == Made.propertyList)
+    }
+
+    @Test("entities of HTML are decoded only where the quotes are entities, and as often as wrappers may be nested")
+    func otherEntities() throws {
+        let receipt = Made.receipt()
+        let record = try one(html("{\"user\":\"A & B &eacute; &quot;\",\"receipt\":\"\(receipt)\"}"))
+        #expect(record.payload.receiptText == receipt)
+        #expect(record.carried("user") == .text("A & B &eacute; &quot;"))
+        let note = "&quot;hi&quot; &amp; more text"
+        let plain = try one("{\"user\":\"A &amp; B\",\"note\":\"\(note)\",\"receipt\":\"\(receipt)\"}")
+        #expect(plain.carried("user") == .text("A &amp; B"))
+        #expect(plain.carried("note") == .text(note))
+        // Entities of a property list are its own.
+        for list in ["<plist><dict><string>&quot;</string></dict></plist>", "{ signature = a&amp;; pod = 2; }"] {
+            #expect(try one("{\"receipt\":\"\(list)\"}").payload.receiptText == list)
+        }
+        for text in ["{&unknown;}", "[&]"] {
+            #expect(try one("{\"receipt\":\"\(text)\"}").payload.kind == "invalidJSON", "\(text)")
+        }
+        for text in ["{&quot;a&quot;:1}", "&amp;", "&#1114112;&#;&;"] {
+            #expect(try one("{\"receipt\":\"\(text)\"}").payload.kind == "unknownForm", "\(text)")
+        }
+        func escaped(_ count: Int) -> String {
+            let quote = "&" + String(repeating: "amp;", count: count) + "quot;"
+            return "{\(quote)receipt-data\(quote):\(quote)\(receipt)\(quote)}"
+        }
+        #expect(try one("{\"receipt\":\"\(escaped(4))\"}").payload.receiptText == receipt)
+        #expect(try one("{\"receipt\":\"\(escaped(20))\"}").payload.kind == "nestedTooDeep")
+    }
+
     @Test("a text with white space inside one document is one document", arguments: [20, 24, 64, 76])
     func wrappedDocuments(width: Int) throws {
         let rows = (0..<40).map { "{\"id\":\"\($0)\",\"name\":\"\(String(repeating: "x", count: $0))\"}" }
