@@ -170,7 +170,7 @@ public struct MigrationSummary: Sendable, Equatable {
         // Of more paths, only the number is kept.
         guard recordsRead > 0, members["(other)"] == nil else { return [] }
         let receipts = receiptColumns.filter { column in
-            !members.keys.contains { $0 == column || MemberPath.isPath($0, inside: column) }
+            !members.keys.contains { MemberPath.isPath($0, of: column) }
         }
         return receipts
             + columns.filter { column in

@@ -70,6 +70,17 @@ struct EnvelopeReader {
         return finish()
     }
 
+    /// Reads the members in which keys are a column, for an object without the named columns. Nil if nothing in them is read.
+    mutating func readInKeys() -> Recognition? {
+        let leading = object.columns.indices.filter {
+            object.hasKeysAsColumn || object.reader.inside(object.columns[$0].name).leadsToKeys
+        }
+        for index in leading { examine(index, isNamed: false) }
+        guard !documents.isEmpty || !weak.isEmpty || idInside != nil else { return nil }
+        leaveOutOthers(than: Set(leading))
+        return finish()
+    }
+
     // MARK: The object itself
 
     /// Reads the object itself, if it is a document, and settles the handling of its own columns.
@@ -269,8 +280,10 @@ struct EnvelopeReader {
     private var settledInside: Set<Int> = []
 
     /// Omits documents in other columns than the requested one.
-    private mutating func leaveOutOthers() {
-        for (index, column) in object.columns.enumerated() where fates[index] == nil {
+    ///
+    /// - Parameter examined: the indices of columns that were examined.
+    private mutating func leaveOutOthers(than examined: Set<Int> = []) {
+        for (index, column) in object.columns.enumerated() where fates[index] == nil && !examined.contains(index) {
             if weak.contains(where: { $0.index == index }) || failure?.index == index { continue }
             if isRequest, column.name == "password" {
                 fates[index] = .ignored

@@ -127,14 +127,14 @@ struct FormatDetector {
             guard text.first == UInt8(ascii: "{"), QuarantineLine(text) == nil else { return nil }
             // Nil if the text is damaged, or is not a JSON object.
             guard let members = (try? JSONValue.parse(text))?.object?.members else { continue }
-            let recognition = RecordReader(receiptColumns: columns).read(text: text, depth: 0)
+            let recognition = options.reader.read(text: text, depth: 0)
             if case .unrecognized(let problem) = recognition.payload, problem.code == .missingColumn {
                 names = names ?? members.map(\.key)
                 isDocumentElsewhere = isDocumentElsewhere || Self.hasDocument(text)
             } else if columns.contains(where: { column in
                 // In the JSON of a database with types, the columns are not the members of the text.
                 members.contains { $0.key == column }
-                    || recognition.members.contains { $0.path == column || $0.isInside(column) }
+                    || recognition.members.contains { $0.isOf(column) }
             }) {
                 return nil
             }
@@ -167,7 +167,7 @@ struct FormatDetector {
             if recognition.members.contains(where: { $0.path == column }) { return nil }
             var others = carried.map(\.name)
             if isReceipt {
-                if recognition.members.contains(where: { $0.isInside(column) }) { return nil }
+                if recognition.members.contains(where: { $0.isOf(column) }) { return nil }
                 // A document whose column was misspelled is left out.
                 others += recognition.members.filter { $0.fate == .leftOut }.map(\.path)
             }

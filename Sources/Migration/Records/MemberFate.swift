@@ -57,11 +57,18 @@ package struct MemberPath: Sendable, Hashable {
         return MemberPath(Self.joined(name, path), fate)
     }
 
-    /// Whether it is the path of a member inside a column.
-    func isInside(_ column: String) -> Bool { Self.isPath(path, inside: column) }
+    /// Whether it is the path of a named column, or of a member inside it.
+    func isOf(_ column: String) -> Bool { Self.isPath(path, of: column) }
 
-    static func isPath(_ path: String, inside column: String) -> Bool {
-        path.hasPrefix(column + ".") || path.hasPrefix(column + "[")
+    /// The values of keys have columns of their own: `users.*.receipt`.
+    static func isPath(_ path: String, of column: String) -> Bool {
+        if isPath(path[...], inside: column) { return true }
+        guard let keys = path.firstRange(of: RecordReader.keys + ".") else { return false }
+        return isPath(path[keys.upperBound...], inside: column)
+    }
+
+    private static func isPath(_ path: Substring, inside column: String) -> Bool {
+        path == column || path.hasPrefix(column + ".") || path.hasPrefix(column + "[")
     }
 
     static func joined(_ name: String, _ path: String) -> String {

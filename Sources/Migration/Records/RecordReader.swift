@@ -58,7 +58,8 @@ struct RecordReader {
     private var pathsToKeys: [ArraySlice<Substring>]
     /// Whether the text is ``DatabaseJSON`` that was made plain.
     private var isPlain = false
-    /// Whether the text is an object in an array that is the record. The named columns are those of the object.
+    /// Whether the text is an object in an array that is the record, or the value of a key that is a column, or leads to one. The
+    /// named columns are those of the object.
     private var isElementOfRecord = false
 
     /// The last part of the name of a column that has the keys of an object: `users.*` for the object `users`, `*` for the
@@ -89,6 +90,7 @@ struct RecordReader {
         guard !pathsToKeys.isEmpty else { return self }
         var reader = self
         reader.pathsToKeys = pathsToKeys.filter { $0.first == name[...] }.map { $0.dropFirst() }
+        reader.isElementOfRecord = isElementOfRecord && (readsKeys || reader.leadsToKeys)
         return reader
     }
 
@@ -307,7 +309,13 @@ struct RecordReader {
             let reader = isElementOfRecord ? withElement(false) : self
             let object = try ObjectReader(reader: reader, text: text, bytes: bytes, depth: depth)
             var envelope = EnvelopeReader(object: object)
-            return try envelope.read(only: depth == 0 || isElementOfRecord ? receiptColumns : [])
+            let recognition = try envelope.read(only: depth == 0 || isElementOfRecord ? receiptColumns : [])
+            guard leadsToKeys, case .unrecognized(let problem) = recognition.payload, problem.code == .missingColumn
+            else { return recognition }
+            // The values of keys that are a column are like records: the named columns are in them.
+            let record = try ObjectReader(reader: withElement(true), text: text, bytes: bytes, depth: depth)
+            var keys = EnvelopeReader(object: record)
+            return keys.readInKeys() ?? recognition
         } catch {
             return notJSON(error, bytes, depth: depth)
         }

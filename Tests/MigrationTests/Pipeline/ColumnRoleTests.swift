@@ -23,13 +23,13 @@ struct ColumnRoleTests {
 
     private static func migration(
         trust: TrustPolicy? = nil, user: String? = nil, carry: Set<String> = [], columns: DocumentColumns = .init(),
-        defaults: DocumentDefaults = .init(), table: TableOptions = TableOptions()
+        defaults: DocumentDefaults = .init(), table: TableOptions = TableOptions(), receipts: [String] = []
     ) throws -> StoreMigration {
         StoreMigration(
             options: StoreMigration.Options(
                 migration: MigrationOptions(
-                    trust: try trust ?? FixtureTrust.withIntermediates(), documentColumns: columns,
-                    documentDefaults: defaults, table: table),
+                    trust: try trust ?? FixtureTrust.withIntermediates(), receiptColumns: receipts,
+                    documentColumns: columns, documentDefaults: defaults, table: table),
                 userColumn: user, carriedColumns: carry, date: date))
     }
 
@@ -77,6 +77,20 @@ struct ColumnRoleTests {
             #expect(users.keys.sorted() == ["u1", "u2"])
             #expect(users["u1"]?.first?["country"]?.string == "DE")
         }
+    }
+
+    @Test("With keys that are users, a named column is in their values, and no record without it stops the others")
+    func columnOfUserKeys() async throws {
+        let receipt = try Self.receipt()
+        let records = [("u1", "receipt"), ("u2", "receipt"), ("u3", "data")].map { user, column in
+            #"{"users":{"\#(user)":{"\#(column)":"\#(receipt)","n":1}}}"#
+        }
+        let (summary, files) = try await Self.migrated(
+            records.joined(separator: "\n"), try Self.migration(user: "users.*", receipts: ["receipt"]))
+        #expect(summary.records.migrated == 2)
+        #expect(summary.records.quarantinedByReason == ["missingColumn": 1])
+        #expect(try Self.users(files).keys.sorted() == ["u1", "u2"])
+        #expect(summary.records.missing(receiptColumns: ["receipt", "body"], ["users.*"]) == ["body"])
     }
 
     @Test("A quarantined record keeps the names of the columns: a retry without options stores its user")

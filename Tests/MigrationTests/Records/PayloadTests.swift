@@ -666,6 +666,40 @@ struct PayloadTests {
         #expect(fates == [.carriedAlong, .readAsReceipt, .ignored])
     }
 
+    @Test("a named column is in the values of keys that are a column, if what they are in does not have it")
+    func namedColumnInKeys() throws {
+        let receipts = (1...5).map { Made.receipt($0) }
+        let users = """
+            {"u1":{"receipt":"\(receipts[0])","log":"\(receipts[1])"},"u2":[{"receipt":"\(receipts[2])"}],\
+            "u3":{"log":"\(receipts[3])"},"u4":{}}
+            """
+        let around = "{\"at\":5,\"data\":{\"users\":\(users)},\"other\":{\"doc\":\"\(receipts[4])\"}}"
+        for (text, keys) in [(users, "*"), ("{\"users\":\(users)}", "users.*"), (around, "data.users.*")] {
+            let record = try one(text, options: InputOptions(receiptColumns: ["receipt"], otherColumns: [keys]))
+            let documents = record.payload.documents
+            #expect(documents.map(\.payload.receiptText) == [receipts[0], receipts[2]], "\(keys)")
+            let named = documents.map { document in
+                (record.carried + document.carried).last { $0.name == keys }?.value
+            }
+            #expect(named == [.text("u1"), .text("u2")], "\(keys)")
+            #expect(record.members.contains { $0.path == keys + ".receipt" && $0.fate == .readAsReceipt })
+            #expect(record.members.contains { $0.path == keys + ".log" && $0.fate == .leftOut })
+            #expect(record.members.contains { $0.path == keys && $0.fate == .looksLikeDocument })
+            guard text == around else { continue }
+            #expect(record.carried == [.init(name: "at", value: .json("5"))])
+            #expect(record.members.contains { $0.path == "other" && $0.fate == .leftOut })
+        }
+        let options = InputOptions(receiptColumns: ["receipt"], otherColumns: ["users.*"])
+        let itself = "{\"receipt\":\"\(receipts[4])\",\"users\":\(users)}"
+        #expect(try one(itself, options: options).payload.receiptText == receipts[4])
+        let other = "{\"users\":{\"u1\":{\"log\":\"\(receipts[0])\"}}}"
+        #expect(try one(other, options: options).payload.kind == "missingColumn")
+        let line = "{\"users\":\(users)}"
+        let lines = Reading("\(other)\n\(line)\n", options: options)
+        #expect(lines.errors.isEmpty && lines.kinds == ["missingColumn", "receipt+receipt"])
+        #expect(Reading("\(other)\n\(other)\n", options: options).errors.map(\.code) == [.columnNotFound])
+    }
+
     @Test("a PEM block gives its base64")
     func pem() throws {
         let body = Made.wrapped(Made.receipt(), at: 64) + "\n"
