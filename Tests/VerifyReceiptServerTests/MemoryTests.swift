@@ -123,7 +123,7 @@ extension ServerTests {
         @Test func aPayloadOfManyValuesIsRefusedUnread() async throws {
             let folder = try TemporaryFolder()
             let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
-            let payload = "[" + String(repeating: "0,", count: 200_000) + "0]"
+            let payload = "[" + String(repeating: "0,", count: 80_000) + "0]"
             let jws = "e30." + Data(payload.utf8).base64EncodedString().replacing("=", with: "") + ".e30"
             try await TestServer.run(store: store) { server in
                 let answer = try await Wire.ask(

@@ -19,13 +19,11 @@ package struct JSONCost {
 
     package init(of bytes: [UInt8]) {
         size = bytes.count
+        // Without branches, so that the compiler compares many bytes at once.
         for byte in bytes {
-            switch byte {
-            case UInt8(ascii: ","): elements += 1
-            case UInt8(ascii: ":"): names += 1
-            case UInt8(ascii: "["), UInt8(ascii: "{"): containers += 1
-            default: break
-            }
+            elements &+= byte == UInt8(ascii: ",") ? 1 : 0
+            names &+= byte == UInt8(ascii: ":") ? 1 : 0
+            containers &+= byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") ? 1 : 0
         }
         // The first element of each container has no comma before it.
         elements += containers

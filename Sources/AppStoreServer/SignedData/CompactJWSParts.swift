@@ -1,11 +1,11 @@
 internal import Encodings
 
 /// The three parts of a JWS in compact serialization (RFC 7515, 7.1), borrowed from its text.
-struct CompactJWSParts {
+package struct CompactJWSParts {
     /// The header in its base64 form.
     let header: UnsafeBufferPointer<UInt8>
     /// The payload in its base64 form.
-    let payload: UnsafeBufferPointer<UInt8>
+    package let payload: UnsafeBufferPointer<UInt8>
     /// The signature in its base64 form.
     let signature: UnsafeBufferPointer<UInt8>
     /// Header, period, payload: the signed bytes (RFC 7515, 5.2).
@@ -16,7 +16,7 @@ struct CompactJWSParts {
 
     /// The buffer must outlive the parts.
     /// - Throws: ``SignedDataError``.
-    init(_ text: UnsafeBufferPointer<UInt8>) throws {
+    package init(_ text: UnsafeBufferPointer<UInt8>) throws {
         guard text.count <= Self.maximumLength else {
             throw SignedDataError(.tooLong, "\(text.count) bytes, of at most \(Self.maximumLength)")
         }
@@ -33,7 +33,9 @@ struct CompactJWSParts {
 
     /// The bytes of a part.
     /// - Throws: ``SignedDataError``.
-    static func bytes(_ part: UnsafeBufferPointer<UInt8>, at location: SignedDataError.Location) throws -> [UInt8] {
+    package static func bytes(
+        _ part: UnsafeBufferPointer<UInt8>, at location: SignedDataError.Location
+    ) throws -> [UInt8] {
         guard let bytes = Base64.decodeURL(part.span) else { throw SignedDataError(.invalidBase64, at: location) }
         return bytes
     }

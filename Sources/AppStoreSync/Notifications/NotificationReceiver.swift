@@ -72,10 +72,15 @@ public struct NotificationReceiver: Sendable {
 
     /// The bytes of the second part of a JWS.
     private static func payload(of jws: String) throws -> [UInt8] {
-        let parts = jws.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3 else { throw NotificationRefusal(.malformed, "signedPayload is not a JWS") }
-        guard let bytes = try? Base64.decodeLeniently(Array(parts[1]).span) else {
-            throw NotificationRefusal(.notGenuine, "the payload of the JWS is not base64url")
+        var jws = jws
+        let bytes = try jws.withUTF8 { text in
+            do {
+                return try CompactJWSParts.bytes(CompactJWSParts(text).payload, at: .payload)
+            } catch let error as SignedDataError
+                where error.code == .notCompactSerialization || !text.contains(UInt8(ascii: "."))
+            {
+                throw NotificationRefusal(.malformed, "signedPayload is not a JWS")
+            }
         }
         guard JSONCost(of: bytes).elements <= maximumValues else {
             throw NotificationRefusal(.notGenuine, "the payload of the JWS has more values than a notification has")
