@@ -85,7 +85,10 @@ final class FactWriter {
         for (place, fact) in set.transactions.enumerated() {
             if try apply(fact, scopeId, &result) { changed.append(place) }
         }
-        if !changed.isEmpty { try session.recordTransactions(changed.map { written(set.transactions[$0]) }) }
+        var connections = SQLConnections()
+        if !changed.isEmpty {
+            try session.recordTransactions(changed.map { written(set.transactions[$0]) }, &connections)
+        }
         var withTerms: Set<SQLOwnedPurchase> = []
         for place in changed where set.transactions[place].mayMoveTerms {
             let original = set.transactions[place].storedOriginalTransactionId
@@ -106,7 +109,7 @@ final class FactWriter {
         let events = [NotifiedEvent(of: set)].compactMap { $0 }
         for original in renewed.union(events.map(\.originalTransactionId)).sorted() {
             let notified = events.filter { $0.originalTransactionId == original }
-            try session.recordRenewals(of: [(purchase: purchase(original), notified: notified)])
+            try session.recordRenewals(of: [(purchase: purchase(original), notified: notified)], &connections)
         }
         if !renewed.isEmpty {
             let history = try lookHistory ?? session.lookHistory()

@@ -23,14 +23,14 @@ struct BatchPurchases {
     }
 
     /// Appends the entries that are due after those of the facts.
-    func record(_ session: PostgreSQLSession) throws {
+    func record(_ session: PostgreSQLSession, _ connections: inout SQLConnections) throws {
         let terms = batch.transactions.filter(\.mayMoveTerms).map { row in
             SQLOwnedPurchase(purchase(row.owner), of: owners.customers[batch.identities[row.owner].component])
         }
         try session.recordTerms(of: Set(terms), joined: owners.joinedCustomers)
         let places = placesOfDocuments()
         try session.append(unclaimedSeats(places))
-        try session.recordRenewals(of: renewed(places))
+        try session.recordRenewals(of: renewed(places), &connections)
     }
 
     private func purchase(_ place: Int) -> SQLPurchase {

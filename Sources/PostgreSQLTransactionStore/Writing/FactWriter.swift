@@ -242,8 +242,9 @@ struct FactWriter {
         }
         try session.lockLedger()
         let purchases = BatchPurchases(batch: batch, owners: owners, scopeIds: scopeIds)
-        if hasNewTransactions { try session.recordTransactions(purchases.facts) }
-        try purchases.record(session)
+        var connections = SQLConnections()
+        if hasNewTransactions { try session.recordTransactions(purchases.facts, &connections) }
+        try purchases.record(session, &connections)
         if hasNewTransactions || isRenewed { try session.keepLookDates(batch, owners.identities) }
         return changed
     }

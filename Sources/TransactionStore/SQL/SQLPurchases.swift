@@ -192,13 +192,36 @@ extension FactKind {
     package static let sqlOfSigned = allCases.filter(\.isSigned).map { "\($0.rawValue)" }.joined(separator: ", ")
 }
 
+/// The purchases that documents connect (`connected(_:)`). Each purchase is looked up once. Facts that are written later can
+/// connect others.
+package struct SQLConnections {
+    private var units: [SQLPurchase: Set<SQLPurchase>] = [:]
+    private var known: Set<SQLPurchase> = []
+
+    package init() {}
+
+    /// `connected(_:)` of the purchases.
+    mutating func units(
+        of purchases: [SQLPurchase], _ rows: some SQLPurchaseRows
+    ) throws -> [SQLPurchase: Set<SQLPurchase>] {
+        let new = purchases.filter { known.insert($0).inserted }
+        if !new.isEmpty { units.merge(try rows.connected(new)) { first, _ in first } }
+        guard !units.isEmpty else { return [:] }
+        let asked = Set(purchases)
+        return units.filter { asked.contains($0.key) }
+    }
+}
+
 extension SQLPurchaseRows {
     /// Appends the entries of `RenewalEntries`, after all other entries of the documents.
-    /// - Parameter purchases: each purchase that documents can have changed, and the events of their notifications about it, in
-    ///   order.
-    package func recordRenewals(of purchases: [(purchase: SQLPurchase, notified: [NotifiedEvent])]) throws {
+    /// - Parameters:
+    ///   - purchases: each purchase that documents can have changed, and the events of their notifications about it, in order.
+    ///   - connections: found after the last fact was written.
+    package func recordRenewals(
+        of purchases: [(purchase: SQLPurchase, notified: [NotifiedEvent])], _ connections: inout SQLConnections
+    ) throws {
         guard !purchases.isEmpty else { return }
-        let customers = try customers(of: purchases.map { $0.purchase }, needsRenewalInfo: true)
+        let customers = try customers(of: purchases.map { $0.purchase }, needsRenewalInfo: true, &connections)
         let asked = purchases.indices.filter { customers[$0] != nil || !purchases[$0].notified.isEmpty }
         guard !asked.isEmpty else { return }
         let events = try events(of: asked.map { purchases[$0].purchase })
@@ -277,7 +300,8 @@ extension SQLPurchaseRows {
     /// The entries of purchases that are due because of their dates; nil for a purchase that cannot be read.
     func endings(of purchases: [SQLPurchase], at dates: LookDates) throws -> [EndedEntries?] {
         do {
-            let customers = try customers(of: purchases, needsRenewalInfo: false)
+            var connections = SQLConnections()
+            let customers = try customers(of: purchases, needsRenewalInfo: false, &connections)
             let events = try events(of: purchases)
             return purchases.enumerated().map { place, purchase in
                 customers[place].map {
@@ -295,14 +319,17 @@ extension SQLPurchaseRows {
     /// - Parameters:
     ///   - purchases: the purchases, each once.
     ///   - needsRenewalInfo: whether to leave out purchases without renewal information.
-    private func customers(of purchases: [SQLPurchase], needsRenewalInfo: Bool) throws -> [Int: Customer] {
+    ///   - connections: found after the last fact was written.
+    private func customers(
+        of purchases: [SQLPurchase], needsRenewalInfo: Bool, _ connections: inout SQLConnections
+    ) throws -> [Int: Customer] {
         var informed: [Int: CustomerAssembler] = [:]
         try addRenewalInfos(of: purchases, to: &informed)
         let places = purchases.indices.filter { !needsRenewalInfo || informed[$0] != nil }
         guard !places.isEmpty else { return [:] }
         let given = Dictionary(places.map { (purchases[$0], $0) }, uniquingKeysWith: { first, _ in first })
         let asked = places.map { purchases[$0] }
-        let units = Self.units(of: asked, try connected(asked))
+        let units = Self.units(of: asked, try connections.units(of: asked, self))
         var assemblers: [Int: CustomerAssembler] = [:]
         try addTransactions(of: Array(units.joined()), to: &assemblers)
         var customers: [Int: Customer] = [:]

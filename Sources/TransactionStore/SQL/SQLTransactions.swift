@@ -42,8 +42,11 @@ package struct SQLFact: Sendable {
 
 extension SQLPurchaseRows {
     /// Appends the entries that are due after facts about transactions were written.
-    package func recordTransactions(_ facts: [SQLFact]) throws {
-        let connected = try connected(Array(Set(facts.map(\.transaction.purchase))))
+    /// - Parameters:
+    ///   - facts: the facts.
+    ///   - connections: found after the last fact was written.
+    package func recordTransactions(_ facts: [SQLFact], _ connections: inout SQLConnections) throws {
+        let connected = try connections.units(of: Array(Set(facts.map(\.transaction.purchase))), self)
         let together = try purchasesToExamine(facts, and: Set(connected.keys))
         let all = Self.merged(facts)
         var open = all.indices.filter { !together.contains(all[$0].transaction.purchase) }
