@@ -211,7 +211,7 @@ struct SQLRow {
     func head(_ column: Int32, document: Int32? = nil) -> CustomerAssembler.Row {
         CustomerAssembler.Row(
             kind: integer(column), source: integer(column + 1), signedDate: integer(column + 2),
-            document: document.map { Array(bytes($0)) } ?? [])
+            document: document.map { bytes($0) })
     }
 
     /// The environment and the bundle id in two columns.

@@ -11,18 +11,25 @@ public struct CustomerAssembler {
         package let kind: Int64
         package let source: Int64
         package let signedDate: Int64
-        /// `FactRow.document`. Empty too if the reader needs no hashes.
-        package let document: [UInt8]
+        /// Nil too if the reader needs no hashes.
+        private let document: Fingerprint?
 
-        package init(kind: Int64, source: Int64, signedDate: Int64, document: [UInt8] = []) {
+        /// - Parameters:
+        ///   - kind: `FactRow.kind`.
+        ///   - source: `FactRow.source`.
+        ///   - signedDate: `FactRow.signedDate`.
+        ///   - document: `FactRow.document`; nil if the reader needs no hashes.
+        package init(kind: Int64, source: Int64, signedDate: Int64, document: UnsafeBufferPointer<UInt8>? = nil) {
             self.kind = kind
             self.source = source
             self.signedDate = signedDate
-            self.document = document
+            self.document = document.flatMap { Fingerprint(bytes: $0) }
         }
 
         fileprivate init(_ row: FactRow) {
-            self.init(kind: row.kind, source: row.source, signedDate: row.signedDate, document: row.document)
+            self = row.document.withUnsafeBufferPointer {
+                Row(kind: row.kind, source: row.source, signedDate: row.signedDate, document: $0)
+            }
         }
 
         /// - Throws: `corrupt` if the row is not of the kind of its source.
@@ -60,17 +67,13 @@ public struct CustomerAssembler {
         fileprivate var knownOrigin: FactOrigin {
             get throws {
                 guard let source = FactSource(code: source) else { throw StoredObject.corrupt("unknown source") }
-                return FactOrigin(
-                    source: source, signedDate: signedDate,
-                    document: document.withUnsafeBufferPointer { Fingerprint(bytes: $0) })
+                return FactOrigin(source: source, signedDate: signedDate, document: document)
             }
         }
     }
 
     private var statements: CustomerStatements
     private var texts = CommonTexts()
-    /// The rows of the app transactions.
-    private var appRows: [AppTransactionRowKind: FactRow] = [:]
 
     /// - Parameter scope: the app and the environment of the rows.
     public init(scope: StoreScope) { statements = CustomerStatements(scope: scope) }
@@ -142,15 +145,8 @@ public struct CustomerAssembler {
     package mutating func addAppTransaction(
         _ row: Row, payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>
     ) throws {
-        let origin = try row.originOfAppTransaction
-        let kind = AppTransactionRowKind(origin.kind, statesLegacyFields: !legacy.isEmpty)
-        let new = FactRow(
-            kind: kind.rawValue, source: row.source, signedDate: row.signedDate, payload: Array(payload),
-            legacy: Array(legacy), revokes: false, document: row.document)
         // Two rows of a kind occur only if the identities belong to several customers that no document joins.
-        if let known = appRows[kind], !new.replaces(known) { return }
-        statements.appTransactions[kind] = try AppTransactionFact(stored: payload, legacy: legacy, origin)
-        appRows[kind] = new
+        statements.add(try AppTransactionFact(stored: payload, legacy: legacy, row.originOfAppTransaction))
     }
 
     /// Adds a stored receipt. Of several receipts of one form, the newest counts.

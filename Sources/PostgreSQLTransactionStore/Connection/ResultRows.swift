@@ -94,7 +94,7 @@ final class ResultRows {
         CustomerAssembler.Row(
             kind: Int64(try integer(row, column, as: Int16.self)),
             source: Int64(try integer(row, column + 1, as: Int16.self)), signedDate: try integer(row, column + 2),
-            document: try document.map { try bytes(row, $0) } ?? [])
+            document: try document.map { try value(row, $0).bindMemory(to: UInt8.self) })
     }
 
     /// Each row and the index of the value that it is about, whose number from 1 is in the first column.

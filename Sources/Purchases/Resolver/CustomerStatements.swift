@@ -29,6 +29,13 @@ package struct CustomerStatements: Sendable {
         }
     }
 
+    /// Keeps the newest statement of each kind of row.
+    /// - Returns: whether it was kept.
+    @discardableResult
+    package mutating func add(_ fact: AppTransactionFact) -> Bool {
+        Self.keepNewer(fact, &appTransactions[fact.rowKind])
+    }
+
     /// Keeps the newest statement of each kind, as an engine does.
     /// - Returns: whether anything was kept.
     mutating func add(_ sets: [FactSet]) -> Bool {
@@ -67,9 +74,7 @@ package struct CustomerStatements: Sendable {
                 let (id, kind) = (fact.payload.originalTransactionId ?? "", fact.origin.kind)
                 if Self.keepNewer(fact, &renewalInfos[id, default: ByKind()][kind]) { hasChanged = true }
             }
-            if let fact = set.appTransaction, Self.keepNewer(fact, &appTransactions[fact.rowKind]) {
-                hasChanged = true
-            }
+            if let fact = set.appTransaction, add(fact) { hasChanged = true }
             if let receipt = set.receipt, add(receipt) { hasChanged = true }
         }
         return hasChanged
@@ -203,7 +208,10 @@ extension [AppTransactionRowKind: AppTransactionFact] {
     var newestRecorded: AppTransactionFact? { recorded.first }
 
     /// In the order of `FactKind`, the newest of each kind first.
-    var all: [AppTransactionFact] { [self[.receipt], self[.signedTransaction]].compactMap(\.self) + recorded }
+    var all: [AppTransactionFact] {
+        // Most customers have one.
+        count > 1 ? [self[.receipt], self[.signedTransaction]].compactMap(\.self) + recorded : Array(values)
+    }
 }
 
 /// A statement that can replace another one about the same subject.

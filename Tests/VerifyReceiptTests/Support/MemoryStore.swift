@@ -53,9 +53,11 @@ actor MemoryStore: TransactionStore {
         var assembler = CustomerAssembler(scope: scope)
         var encoder = FactEncoder()
         func row(_ origin: FactOrigin) -> CustomerAssembler.Row {
-            CustomerAssembler.Row(
-                kind: Int64(origin.kind.rawValue), source: origin.source.code, signedDate: origin.signedDate,
-                document: origin.documentBytes)
+            origin.documentBytes.withUnsafeBufferPointer {
+                CustomerAssembler.Row(
+                    kind: Int64(origin.kind.rawValue), source: origin.source.code, signedDate: origin.signedDate,
+                    document: $0)
+            }
         }
         for identity in sets.flatMap(\.identities) {
             try assembler.addIdentity(kind: Int64(identity.kind.rawValue), value: identity.value)
