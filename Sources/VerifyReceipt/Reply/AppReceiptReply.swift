@@ -128,7 +128,10 @@ extension JSONWriter {
     mutating func transactions(_ name: StaticString, _ entries: [TransactionEntry], _ style: EntryStyle) {
         key(name)
         beginArray()
-        for index in entries.indices { transaction(entries[index], style) }
+        // Without a copy of each entry.
+        entries.withUnsafeBufferPointer { entries in
+            for index in entries.indices { transaction(entries[index], style) }
+        }
         endArray()
     }
 

@@ -1,8 +1,9 @@
 internal import ProductCatalog
 internal import Purchases
 
-/// The request, the configuration and the customer that a reply is about.
-struct ReplyContext {
+/// The request, the configuration and the customer that a reply is about. A class, because a customer is large, and each part
+/// of the reply needs it.
+final class ReplyContext: Sendable {
     let endpoint: VerifyReceiptEndpoint
     let environment: EndpointEnvironment
     /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -13,6 +14,19 @@ struct ReplyContext {
     let known: Customer?
     /// The store's data with the submitted document.
     let customer: Customer?
+
+    init(
+        endpoint: VerifyReceiptEndpoint, environment: EndpointEnvironment, now: Int64, excludesOldTransactions: Bool,
+        app: ConfiguredApp?, known: Customer?, customer: Customer?
+    ) {
+        self.endpoint = endpoint
+        self.environment = environment
+        self.now = now
+        self.excludesOldTransactions = excludesOldTransactions
+        self.app = app
+        self.known = known
+        self.customer = customer
+    }
 
     var recordedFacts: EndpointConfiguration.RecordedFacts { endpoint.configuration.recordedFacts }
     var presumed: EndpointConfiguration.PresumedMembers { endpoint.configuration.presumedMembers }
