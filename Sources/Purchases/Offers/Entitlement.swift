@@ -132,7 +132,7 @@ extension PurchaseHistory {
     /// of it.
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     public func subscriptions(at now: Int64) -> [SubscriptionStanding] {
-        PurchaseHistory.subscriptions(of: entitlements(at: now)).map(\.standing)
+        PurchaseHistory.subscriptions(of: subscriptionEntitlements(at: now)).map(\.standing)
     }
 
     /// ``subscriptions(at:)``, each with the entitlement that it belongs to.
