@@ -118,6 +118,8 @@ struct RecordReader {
                 return Recognition.unrecognized(.empty, "There is nothing here.")
             }
             let slice = text[slice: trimmed]
+            // Nearly all receipts. To tell other texts apart, the whole text is searched.
+            if StoredText.isBase64OfOneReceipt(bytes[slice: trimmed]) { return Recognition(.receipt(slice)) }
             if depth == 0, let recognition = plain(bytes[slice: trimmed], first) { return recognition }
             if let recognition = listed(bytes[slice: trimmed], depth: depth) { return recognition }
             if let content = StoredEncoding.htmlDecoded(bytes[slice: trimmed]) {

@@ -75,6 +75,16 @@ enum StoredText {
         }
     }
 
+    /// Whether the text begins as an app receipt in base64 and has the length of one, as the first bytes of the receipt state it.
+    /// Such a text is no list and has no escapes, which would make it longer.
+    static func isBase64OfOneReceipt(_ text: Bytes) -> Bool {
+        guard text.begins(with: "MI") else { return false }
+        return decodedHead(text).withUnsafeBufferPointer { head in
+            guard beginsSignedMessage(head), let count = expectedBytes(head) else { return false }
+            return text.count == (count + 2) / 3 * 4
+        }
+    }
+
     /// Compact JWS (RFC 7515, 3.1): three base64url parts; the first one begins with `{"` in base64.
     static func isJWS(_ text: Bytes) -> Bool {
         guard text.begins(with: "eyJ"), let first = text.position(of: UInt8(ascii: ".")),
