@@ -102,11 +102,11 @@ class Process:
 
 
 class Shop(Process):
-    """The local App Store."""
+    """The local App Store. Its clock stands still except for a renewal, so it renews and refunds nothing by itself."""
 
     def __init__(self, binary, folder, name, *options):
         arguments = ["sandbox", "--port", "0", "--products", os.path.join(ROOT, "LegacyFixtures/products.yaml"),
-                     "--bundle-id", BUNDLE, "--root-out", os.path.join(folder, name + ".pem"), *options]
+                     "--bundle-id", BUNDLE, "--root-out", os.path.join(folder, name + ".pem"), "--clock", "stepped", *options]
         super().__init__(binary, arguments, os.path.join(folder, name + ".log"))
         self.address = wait_for("the local App Store listens", lambda: self.listening()).group(1)
         self.customers = 0
@@ -274,6 +274,8 @@ class Scene:
         self.run("notifications", "backfill", "--store", store, *self.app_store("sandbox", "--server-url"))
 
     def enrich(self, store):
+        # The answers are newer than the notifications.
+        self.shop.call("POST", "clock", {"advance": 1000})
         self.run("enrich", "--store", store, *self.app_store("Sandbox", "--sandbox-url"))
 
     def stop(self):
