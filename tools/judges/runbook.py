@@ -747,6 +747,8 @@ def consumption_requests_open(scene, page):
         scene.shop.receipt()
         transactions.append(scene.shop.subscription(f"customer{scene.shop.customers}"))
         scene.shop.call("POST", f"transactions/{transactions[-1]}/request-refund", {"reason": "OTHER"})
+    # Otherwise one is open before the server knows of the other, and again after the answer.
+    server.shows(["legacy_receipts_consumption_requests_open == 2"], [])
     server.shows(page.symptom[0], page.symptom[1][:1])
     trial = scene.run("serve", "--config", server.configuration, "--check")
     expect("consumption.customer-consented" in trial, f"--check names the mistake: {trial}")
@@ -758,7 +760,9 @@ def consumption_requests_open(scene, page):
     expect(all(each in listed for each in transactions), f"--pending lists both: {listed}")
     consent(f"{transactions[0]},true")
     wait_for("one is left", lambda: server.holds("legacy_receipts_consumption_requests_open == 1"))
-    uuid = json.loads(scene.run(*pending, "--json"))["tasks"][0]["notificationUUID"]
+    tasks = json.loads(scene.run(*pending, "--json"))["tasks"]
+    expect([task["transactionId"] for task in tasks] == transactions[1:], f"--pending lists the other: {tasks}")
+    uuid = tasks[0]["notificationUUID"]
     scene.run("app-store", "consumption", "dismiss", uuid, "--store", store)
     server.shows(*page.normal)
 
