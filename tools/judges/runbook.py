@@ -385,11 +385,16 @@ def database_hangs(scene, page):
             asking.start()
             rows = database.query(find)
             asking.join()
-            return {found.group(1) for row in rows if (found := re.match(r"\d+\|\{(\d+)", row))}
+            found = [match.group(1) for row in rows if (match := re.match(r"\d+\|\{([\d,]+)\}", row))]
+            return {each for group in found for each in group.split(",")}
 
-        for process in wait_for("who blocks", blocking):
-            database.query(end.replace("PID", process))
-        wait_for("the session has ended", lambda: blocker.poll() is not None)
+        def ended():
+            # A session can also wait for another one that waits, and the request can end before it waits.
+            for process in blocking():
+                database.query(end.replace("PID", process))
+            return blocker.poll() is not None
+
+        wait_for("the session that blocks is found, and has ended", ended)
     finally:
         blocker.kill()
     wait_for("status 0", lambda: server.ask(receipt)["status"] == 0)
@@ -430,9 +435,13 @@ def spool_while_writers_wait(scene, page, database, server):
         scene.shop.call("PUT", "notifications/url", {"url": server.address + "/notifications/v2"})
         wait_for("the line of a notification that the store does not take", lambda: [
             line for line in answered("httpStatus: 503", "reason") if "timeout" in line["reason"]])
-        # A lock shows only while a writer waits for it.
-        wait_for("who blocks", lambda: database.query(end))
-        wait_for("the session has ended", lambda: blocker.poll() is not None)
+
+        def ended():
+            # A lock shows only while a writer waits for it, which may itself wait for another one.
+            database.query(end)
+            return blocker.poll() is not None
+
+        wait_for("the session that blocks is found, and has ended", ended)
     finally:
         blocker.kill()
     server.shows(*page.normal)
