@@ -44,20 +44,34 @@ def missing(expected, printed):
     return None
 
 
-def stop(group):
+def stop(shell):
     """Ends the servers that the blocks started, and waits for their end."""
     end = time.monotonic() + PATIENCE
     try:
-        os.killpg(group, signal.SIGTERM)
+        os.killpg(shell.pid, signal.SIGTERM)
         while time.monotonic() < end:
-            os.killpg(group, 0)
+            # A shell that has ended belongs to its group until somebody asks for its status.
+            shell.poll()
+            os.killpg(shell.pid, 0)
             time.sleep(0.1)
-        os.killpg(group, signal.SIGKILL)
+        os.killpg(shell.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
 
 
+terminations = []
+
+
+def terminated(*_):
+    # `timeout` sends the signal twice. The second one must not end the cleanup.
+    terminations.append(True)
+    if len(terminations) == 1:
+        sys.exit("terminated")
+
+
 def main():
+    # At the time limit of CI. A server that is left would answer in the next run, because the guide has a fixed port.
+    signal.signal(signal.SIGTERM, terminated)
     with open(os.path.join(ROOT, "MIGRATION.md"), encoding="utf-8") as file:
         pairs = blocks(file.read())
     if len(pairs) < 5:
@@ -74,7 +88,11 @@ def main():
         try:
             shell.wait(timeout=PATIENCE)
         finally:
-            stop(shell.pid)
+            try:
+                stop(shell)
+            finally:
+                # Again, because the signal may have come meanwhile.
+                stop(shell)
         failures = 0
         for number, (commands, expected) in enumerate(pairs):
             def read(name):

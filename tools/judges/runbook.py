@@ -873,7 +873,19 @@ class Page:
         return metrics, messages
 
 
+terminations = []
+
+
+def terminated(*_):
+    # `timeout` sends the signal twice. The second one must not end the cleanup.
+    terminations.append(True)
+    if len(terminations) == 1:
+        sys.exit("terminated")
+
+
 def main():
+    # At the time limit of CI. A database server that is left would run on.
+    signal.signal(signal.SIGTERM, terminated)
     binary, wanted = os.path.abspath(sys.argv[1]), sys.argv[2:]
     with open(os.path.join(ROOT, "Documentation/RUNBOOK.md"), encoding="utf-8") as file:
         sections = re.split(r"^## ", file.read(), flags=re.M)[1:]
@@ -897,7 +909,11 @@ def main():
                     if isinstance(process, Server):
                         print(process.text()[-3000:])
             finally:
-                scene.stop()
+                try:
+                    scene.stop()
+                finally:
+                    # Again, because the signal may have come meanwhile.
+                    scene.stop()
     sys.exit(1 if failed else 0)
 
 
