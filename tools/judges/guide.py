@@ -9,6 +9,7 @@ must contain the lines of the next text block, in their order. "…" as a line, 
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,18 @@ def missing(expected, printed):
     return None
 
 
+def await_free(port):
+    """Waits until nothing listens at a port of the guide. Another server would answer in place of the guide's."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        with socket.socket() as trial:
+            if trial.connect_ex(("127.0.0.1", port)) != 0:
+                return
+        if time.monotonic() > end:
+            sys.exit(f"Another program listens at the port {port} of MIGRATION.md.")
+        time.sleep(0.1)
+
+
 def stop(shell):
     """Ends the servers that the blocks started, and waits for their end."""
     end = time.monotonic() + PATIENCE
@@ -76,6 +89,8 @@ def main():
         pairs = blocks(file.read())
     if len(pairs) < 5:
         sys.exit(f"MIGRATION.md has {len(pairs)} blocks under {HEADING!r}; are they still found?")
+    for port in re.findall(r"--port (\d+)", "".join(commands for commands, _ in pairs)):
+        await_free(int(port))
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "bin"))
         os.symlink(os.path.abspath(sys.argv[1]), os.path.join(folder, "bin/legacy-receipts"))
