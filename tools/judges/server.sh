@@ -51,18 +51,23 @@ port_of() {
     "$python" - "$folder/log" "$1" "$2" <<'PYTHON'
 import json, sys
 for line in open(sys.argv[1]):
-    event = json.loads(line)
+    # The server may be writing the last line.
+    event = json.loads(line) if line.endswith("\n") else {"message": None}
     if event["message"] == "listening" and event["role"] == sys.argv[2] and str(event["tls"]).lower() == sys.argv[3]:
         print(event["port"])
 PYTHON
 }
 plain= secure= admin= lookUp=
-for _ in $(seq 100); do
+for _ in $(seq 600); do
     plain=$(port_of both false) secure=$(port_of both true) admin=$(port_of admin false) lookUp=$(port_of look-up false)
     [ -n "$plain" ] && [ -n "$secure" ] && [ -n "$admin" ] && [ -n "$lookUp" ] && break
     kill -0 "$server"
     sleep 0.1
 done
+if [ -z "$plain" ] || [ -z "$secure" ] || [ -z "$admin" ] || [ -z "$lookUp" ]; then
+    echo "The server did not start to listen." >&2
+    exit 1
+fi
 
 step() { printf '\n-- %s\n' "$1"; }
 
