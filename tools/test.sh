@@ -107,7 +107,8 @@ ended minimal
 # the tests use copies, which find each other in their folder.
 copies=$PWD/.build/unoptimized
 mkdir -p "$copies"
-cp "$binaries"/legacy-receipts{,-fixtures,-store-loader,PackageTests.xctest} "$copies"
+# A program that an interrupted run has left may still run, and cannot be overwritten.
+cp --remove-destination "$binaries"/legacy-receipts{,-fixtures,-store-loader,PackageTests.xctest} "$copies"
 bundle=$copies/legacy-receiptsPackageTests.xctest
 unoptimized_tests() {
     tests 1800 "$bundle" --testing-library swift-testing "${width[@]}"
@@ -126,7 +127,7 @@ last_in_line build -c release --product legacy-receipts
 
 command=$PWD/.build/optimized/legacy-receipts
 mkdir -p "$(dirname "$command")"
-cp "$binaries/legacy-receipts" "$command"
+cp --remove-destination "$binaries/legacy-receipts" "$command"
 
 # judge NAME COMMAND…: a step of the judges, with a time limit. Each takes a few minutes on an idle machine, and three times as long
 # on a slow one.
