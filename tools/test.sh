@@ -9,6 +9,9 @@ export LEGACY_RECEIPTS_WARNINGS_AS_ERRORS=1
 # SwiftPM passes the traits to the compiler in the order of a hash table. A fixed order keeps later runs from building all
 # of our targets again.
 export SWIFT_DETERMINISTIC_HASHING=1
+# curl and Python would ask a proxy of the machine for the servers of the tests, which are on this machine.
+export no_proxy="127.0.0.1,localhost${no_proxy:+,$no_proxy}"
+export NO_PROXY="127.0.0.1,localhost${NO_PROXY:+,$NO_PROXY}"
 # All tests at once need more open files and memory than a small machine has.
 width=(--experimental-maximum-parallelization-width 24)
 # The tests that need a database server: those with PostgreSQL in their name, and suites whose tests run on each engine. They run

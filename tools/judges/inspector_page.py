@@ -60,7 +60,7 @@ class Browser:
         os.close(to_write)
         self.chromium = subprocess.Popen(
             ["bash", "-c", f'exec "$@" 3<&{ends[0]} 4>&{ends[1]}', "bash", "chromium", "--headless", "--no-sandbox",
-             "--disable-gpu", f"--user-data-dir={profile}", "--remote-debugging-pipe",
+             "--disable-gpu", "--no-proxy-server", f"--user-data-dir={profile}", "--remote-debugging-pipe",
              f"--host-resolver-rules=MAP {NAME} 127.0.0.1"],
             pass_fds=ends, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for end in ends:
