@@ -101,7 +101,7 @@ class Process:
             self.process.send_signal(signal.SIGCONT)
             self.process.terminate()
             try:
-                self.process.wait(30)
+                self.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -699,7 +699,7 @@ def restore(scene, page):
         file.write(os.urandom(size))
     damaged = scene.keep(Process(
         scene.binary, ["serve", "--config", server.configuration], os.path.join(scene.folder, "damaged.log")))
-    expect(damaged.process.wait(30) != 0, "a damaged store is not opened")
+    expect(damaged.process.wait(PATIENCE) != 0, "a damaged store is not opened")
     damaged.shows([], page.symptom[1][:1])
     for suffix in ("", "-wal", "-shm"):
         with contextlib.suppress(FileNotFoundError):
