@@ -14,6 +14,33 @@ struct EndingTests {
     private static let day: Int64 = 86_400_000
     private static let june: Int64 = 1_717_243_200_000
 
+    /// A time that is set. Each round asks for it once, when it begins.
+    private final class RoundClock: Sendable {
+        private let state: Mutex<(now: Int64, rounds: Int)>
+
+        init(_ now: Int64) { state = Mutex((now, 0)) }
+
+        private var rounds: Int { state.withLock { $0.rounds } }
+
+        func set(_ now: Int64) { state.withLock { $0.now = now } }
+
+        /// For the server.
+        var time: @Sendable () -> Int64 {
+            {
+                self.state.withLock { state in
+                    state.rounds += 1
+                    return state.now
+                }
+            }
+        }
+
+        /// Waits until some rounds have begun and ended.
+        func waitForRounds() async throws {
+            let before = rounds
+            try await eventually("further rounds") { rounds >= before + 5 }
+        }
+    }
+
     private static func subscription(_ id: String, until day: Int64) -> FactSet {
         var payload = JWSTransactionDecodedPayload()
         payload.transactionId = id
@@ -43,16 +70,16 @@ struct EndingTests {
     func ends() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
-        let now = Mutex(Self.june)
+        let clock = RoundClock(Self.june)
         _ = try await store.recordEndings(by: Self.june - 2 * Self.day, limit: 1)
         _ = try await store.apply([Self.subscription("1", until: 1), Self.subscription("2", until: 9)])
-        let clock: @Sendable () -> Int64 = { now.withLock { $0 } }
-        try await TestServer.run(Self.configuration(delay: .seconds(86_400)), store: store, clock: clock) { server in
+        let configuration = Self.configuration(delay: .seconds(86_400))
+        try await TestServer.run(configuration, store: store, clock: clock.time) { server in
             // Over, but documents may still come.
-            now.withLock { $0 = Self.june + Self.day }
-            try await Task.sleep(for: .milliseconds(200))
+            clock.set(Self.june + Self.day)
+            try await clock.waitForRounds()
             #expect(try await Self.events(store) == [.purchased, .purchased])
-            now.withLock { $0 = Self.june + 2 * Self.day }
+            clock.set(Self.june + 2 * Self.day)
             try await eventually("it has ended") { try await Self.events(store).count == 3 }
             #expect(try await Self.events(store).last == .endedByTime)
             try await eventually("it is counted") {
@@ -91,10 +118,10 @@ struct EndingTests {
         _ = try await store.recordTermEnds(by: Self.june, limit: 10, catalogs: TermCatalogs(other: catalog))
         var configuration = Self.configuration(delay: .zero)
         configuration.endpoint.apps = [AppConfiguration(bundleId: "com.example.app", catalog: catalog)]
-        let clock: @Sendable () -> Int64 = { Self.june + 7 * Self.day }
-        try await TestServer.run(configuration, store: store, clock: clock) { _ in
+        let clock = RoundClock(Self.june + 7 * Self.day)
+        try await TestServer.run(configuration, store: store, clock: clock.time) { _ in
             try await eventually("it has ended") { try await Self.events(store).count == 3 }
-            try await Task.sleep(for: .milliseconds(200))
+            try await clock.waitForRounds()
             let entries = try await store.changes(after: 0, limit: 10)
             #expect(entries.map(\.transactionId) == ["1", "2", "1"])
             #expect(entries.last?.event == .endedByTime)
