@@ -88,7 +88,7 @@ python3 tools/plant/plant.py --check
 
 step "Outside judges from PyPI"
 venv=.build/judges
-[ -x "$venv/bin/python3" ] || python3 -m venv "$venv"
+[ -x "$venv/bin/pip" ] || python3 -m venv --clear "$venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check -r tools/judges/requirements.txt
 export LEGACY_RECEIPTS_PYTHON="$PWD/$venv/bin/python3"
 

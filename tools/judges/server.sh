@@ -12,7 +12,7 @@ binary=$1
 python=${2:-}
 if [ -z "$python" ]; then
     venv=.build/server-judges
-    [ -x "$venv/bin/python3" ] || python3 -m venv "$venv"
+    [ -x "$venv/bin/pip" ] || python3 -m venv --clear "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r tools/judges/server_requirements.txt
     python=$venv/bin/python3
 fi

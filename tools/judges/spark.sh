@@ -10,7 +10,7 @@ source tools/install.sh
 command -v java >/dev/null || install_packages openjdk-17-jre-headless
 
 venv=.build/spark
-[ -x "$venv/bin/python3" ] || python3 -m venv "$venv"
+[ -x "$venv/bin/pip" ] || python3 -m venv --clear "$venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check -r tools/spark/requirements.txt
 
 folder=$(mktemp -d)
