@@ -83,7 +83,8 @@ extension [StoredTransaction] {
     mutating func concludeFromOthers(_ catalog: ProductCatalog?, rowsStateExpiry: Bool = false) {
         // A cancellation that is an upgrade refunds no copies. A copy of a refunded period was not upgraded when the customer
         // bought another product after the refund.
-        if contains(where: { $0.legacy.cancellationDate != nil }) { concludeUpgrades(by: .cancellation) }
+        // By index, because copying large transactions would take longer than all of this.
+        if indices.contains(where: { self[$0].legacy.cancellationDate != nil }) { concludeUpgrades(by: .cancellation) }
         CopyRule.apply(to: &self, catalog, rowsStateExpiry: rowsStateExpiry)
         concludeUpgrades(by: .dates)
     }

@@ -228,9 +228,10 @@ extension [StoredTransaction] {
     /// The types that signed documents state, for transactions without a signed type. Nil if there is no such transaction, or no
     /// signed type.
     var typesOfOthers: KnownTypes? {
-        guard count > 1, contains(where: { $0.signedType == nil }), contains(where: { $0.signedType != nil }) else {
-            return nil
-        }
+        // By index, without copying.
+        guard count > 1, indices.contains(where: { self[$0].signedType == nil }),
+            indices.contains(where: { self[$0].signedType != nil })
+        else { return nil }
         return KnownTypes(self, nil)
     }
 }
