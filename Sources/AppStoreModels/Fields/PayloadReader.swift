@@ -258,9 +258,21 @@ package struct PayloadReader {
             texts.texts.append(contentsOf: repeatElement("", count: field &+ 1 &- texts.texts.count))
         }
         let content = UnsafeBufferPointer(rebasing: bytes[place])
-        let isKnown = texts.texts[field].utf8.withContiguousStorageIfAvailable { $0.elementsEqual(content) }
+        let isKnown = texts.texts[field].utf8.withContiguousStorageIfAvailable { Self.isEqual($0, content) }
         if isKnown != true { texts.texts[field] = try string() }
         return texts.texts[field]
+    }
+
+    /// Whether two texts are equal, eight bytes at a time. The second one is longer than that.
+    private static func isEqual(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard one.count == other.count else { return false }
+        let (one, other) = (UnsafeRawBufferPointer(one), UnsafeRawBufferPointer(other))
+        func areEqual(at offset: Int) -> Bool {
+            one.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                == other.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        }
+        let last = other.count - 8
+        return stride(from: 0, to: last, by: 8).allSatisfy(areEqual) && areEqual(at: last)
     }
 
     package func bool() throws(PayloadReadingError) -> Bool {

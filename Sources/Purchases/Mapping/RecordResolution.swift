@@ -19,7 +19,7 @@ extension ReceiptMapper {
         var transactions: [StoredTransaction] = []
         transactions.reserveCapacity(purchases.count)
         for places in purchases {
-            transactions.append(StoredTransaction(joining: places, taking: &facts))
+            transactions.append(joining: places, taking: &facts)
             // Only callers that accept recorded documents pass them. A newer signed document overrules them, as in a store.
             if let row = places.recorded, places.signed != nil || places.receipt != nil,
                 StoredTransaction.isRecordedNewer(places, facts)

@@ -122,7 +122,7 @@ package struct CustomerStatements: Sendable {
                 if places[kind].map({ isNewer(place, than: $0) }) ?? true { places[kind] = place }
                 end += 1
             }
-            result.append(StoredTransaction(joining: places, of: transactions, in: scope))
+            result.append(joining: places, of: transactions, in: scope)
             start = end
         }
         result.concludeFromOthers(catalog, rowsStateExpiry: rowsStateExpiry)

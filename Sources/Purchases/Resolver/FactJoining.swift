@@ -80,42 +80,52 @@ extension FactsOfTransaction {
     }
 }
 
-extension StoredTransaction {
-    /// Joins the facts at `places`, of which there is at least one. The app and the environment are the stated ones.
-    init(joining places: FactsOfTransaction, of facts: borrowing [TransactionFact]) {
-        var payload = places[places.base].map { facts[$0].payload } ?? JWSTransactionDecodedPayload()
-        self.init(joining: places, of: facts, &payload)
+extension [StoredTransaction] {
+    /// Appends the transaction of the facts at `places`, of which there is at least one. The app and the environment are the
+    /// stated ones.
+    ///
+    /// The facts are joined in the array, because a function that returns the transaction would copy it.
+    mutating func append(joining places: FactsOfTransaction, of facts: borrowing [TransactionFact]) {
+        append(StoredTransaction(places, facts))
+        if let place = places[places.base] { self[count - 1].payload = facts[place].payload }
+        self[count - 1].join(places, facts)
     }
 
     /// The same, but moves a payload out of the list if no other fact is joined with it. This saves a copy.
-    init(joining places: FactsOfTransaction, taking facts: inout [TransactionFact]) {
+    mutating func append(joining places: FactsOfTransaction, taking facts: inout [TransactionFact]) {
         guard let receipt = places.receipt, places.signed == nil, places.recorded == nil, places.notified == nil else {
-            self.init(joining: places, of: facts)
+            append(joining: places, of: facts)
             return
         }
-        var payload = facts[receipt].payload.take()
-        self.init(joining: places, of: facts, &payload)
+        append(StoredTransaction(places, facts))
+        swap(&self[count - 1].payload, &facts[receipt].payload)
+        self[count - 1].join(places, facts)
     }
 
-    /// - Parameters:
-    ///   - places: the indexes of the facts about the transaction.
-    ///   - facts: all facts of the customer or of the record.
-    ///   - stated: the payload of the base. It is moved out.
-    private init(
-        joining places: FactsOfTransaction, of facts: borrowing [TransactionFact],
-        _ stated: inout JWSTransactionDecodedPayload
+    /// Appends the transaction of facts of a customer of one app.
+    mutating func append(
+        joining places: FactsOfTransaction, of facts: borrowing [TransactionFact], in scope: StoreScope
     ) {
-        let base = places.base
+        append(joining: places, of: facts)
+        self[count - 1].payload.bundleId = scope.bundleId
+        self[count - 1].payload.environment = scope.environment
+    }
+}
+
+extension StoredTransaction {
+    /// The transaction before the facts at `places` are joined.
+    fileprivate init(_ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]) {
         self.init(
             payload: JWSTransactionDecodedPayload(), legacy: LegacyTransactionFields(),
             origins: places.map { facts[$0].origin }, recordedCancellation: nil, explainsCancellation: true,
-            sources: FieldSources(base: base))
-        swap(&payload, &stated)
-        join(places, base, facts)
+            sources: FieldSources(base: places.base))
     }
 
-    // An initializer that assigns the members itself would copy the payload.
-    private mutating func join(_ places: FactsOfTransaction, _ base: FactKind, _ facts: borrowing [TransactionFact]) {
+    /// - Parameters:
+    ///   - places: the indexes of the facts about the transaction. Its payload is that of the base.
+    ///   - facts: all facts of the customer or of the record. The payload of the base may be moved out.
+    fileprivate mutating func join(_ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]) {
+        let base = places.base
         if let signed = places.signed {
             if let receipt = places.receipt {
                 payload.complete(from: facts[receipt], signed: facts[signed].origin, &sources)
@@ -161,13 +171,6 @@ extension StoredTransaction {
         if cancellation.date == nil { recordedCancellation = Self.recordedCancellation(places, facts) }
         explainsCancellation = cancellation.isExplained
         if notified != nil { cancellationNotifiedAt = places.notified.map { facts[$0].origin.signedDate } }
-    }
-
-    /// Joins the facts of a customer of one app.
-    init(joining places: FactsOfTransaction, of facts: borrowing [TransactionFact], in scope: StoreScope) {
-        self.init(joining: places, of: facts)
-        payload.bundleId = scope.bundleId
-        payload.environment = scope.environment
     }
 
     /// The cancellation of a recorded document, if it is newer than the signed documents.

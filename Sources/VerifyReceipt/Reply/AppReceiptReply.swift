@@ -128,10 +128,7 @@ extension JSONWriter {
     mutating func transactions(_ name: StaticString, _ entries: [TransactionEntry], _ style: EntryStyle) {
         key(name)
         beginArray()
-        // Without a copy of each entry.
-        entries.withUnsafeBufferPointer { entries in
-            for index in entries.indices { transaction(entries[index], style) }
-        }
+        for index in entries.indices { transaction(entries[index], style) }
         endArray()
     }
 

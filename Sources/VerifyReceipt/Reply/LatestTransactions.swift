@@ -52,23 +52,21 @@ struct LatestTransactions {
         for (index, entry) in entries.enumerated() {
             if let id = entry.transactionId { indices[id] = index }
         }
-        // In place, because copying a large transaction costs more than the work here.
-        transactions.withUnsafeBufferPointer { transactions in
-            for place in transactions.indices {
-                guard let id = transactions[place].payload.transactionId else { continue }
-                let index = indices[id]
-                guard
-                    index != nil
-                        || transactions[place].isListed(
-                            newestList: newestList, catalog: catalog, trustsRecorded: trustsRecorded)
-                else { continue }
-                let entry = TransactionEntry(transactions[place], trustsRecorded: trustsRecorded)
-                if let index {
-                    entries[index] = entry
-                } else {
-                    entries.append(entry)
-                    storeOnlyCount += 1
-                }
+        // By index, because copying a large transaction costs more than the work here.
+        for place in transactions.indices {
+            guard let id = transactions[place].payload.transactionId else { continue }
+            let index = indices[id]
+            guard
+                index != nil
+                    || transactions[place].isListed(
+                        newestList: newestList, catalog: catalog, trustsRecorded: trustsRecorded)
+            else { continue }
+            let entry = TransactionEntry(transactions[place], trustsRecorded: trustsRecorded)
+            if let index {
+                entries[index] = entry
+            } else {
+                entries.append(entry)
+                storeOnlyCount += 1
             }
         }
     }
