@@ -76,9 +76,12 @@ enum StoredText {
     }
 
     /// Whether the text begins as an app receipt in base64 and has the length of one, as the first bytes of the receipt state it.
-    /// Such a text is no list and has no escapes, which would make it longer.
+    /// Such a text is no list and has no escapes, which would make it longer. A comma after a receipt can be in the place of padding
+    /// that was left out.
     static func isBase64OfOneReceipt(_ text: Bytes) -> Bool {
-        guard text.begins(with: "MI") else { return false }
+        guard text.begins(with: "MI"), let last = text.last, last.base64Value != nil || last == UInt8(ascii: "=") else {
+            return false
+        }
         return decodedHead(text).withUnsafeBufferPointer { head in
             guard beginsSignedMessage(head), let count = expectedBytes(head) else { return false }
             return text.count == (count + 2) / 3 * 4

@@ -531,11 +531,16 @@ struct PayloadTests {
         #expect(try member(quoted("\(a),\(b),see ticket 4711")).payload.kind == "receipt+receipt+unknownForm")
     }
 
+    private func unpadded(_ base64: String) -> String { base64.filter { $0 != "=" } }
+
     @Test("a comma or semicolon after a receipt in base64 or a JWS is no part of it")
     func listItems() throws {
         let documents = [
             Made.receipt(), Made.berReceipt(), Made.plistReceipt, Made.wrapped(Made.receipt(), at: 76), Made.jws,
+            // Without the padding of one byte or two, so that the text after it can have the length of the padding.
+            unpadded(Made.receipt(size: 700)), unpadded(Made.receipt(size: 699)),
         ]
+        #expect(documents.suffix(2).map { $0.utf8.count % 4 } == [3, 2])
         for document in documents {
             for end in [",", ";", " ,", ",\n"] {
                 let text = document + end
