@@ -58,8 +58,8 @@ struct RecordReader {
     private var pathsToKeys: [ArraySlice<Substring>]
     /// Whether the text is ``DatabaseJSON`` that was made plain.
     private var isPlain = false
-    /// Whether the text is an object in an array that is the record, or the value of a key that is a column, or leads to one. The
-    /// named columns are those of the object.
+    /// Whether the text is an object in an array that is the record, or the value of a key that is a column, or leads to one, or the
+    /// record without entities of HTML. The named columns are those of the object.
     private var isElementOfRecord = false
 
     /// The last part of the name of a column that has the keys of an object: `users.*` for the object `users`, `*` for the
@@ -123,7 +123,8 @@ struct RecordReader {
             if depth == 0, let recognition = plain(bytes[slice: trimmed], first) { return recognition }
             if let recognition = listed(bytes[slice: trimmed], depth: depth) { return recognition }
             if let content = StoredEncoding.htmlDecoded(bytes[slice: trimmed]) {
-                return read(text: content[...], depth: depth + 1)
+                let reader = depth == 0 ? withElement(true) : self
+                return reader.read(text: content[...], depth: depth + 1)
             }
             switch first {
             case UInt8(ascii: "{") where !StoredText.beginsPropertyList(bytes):

@@ -590,6 +590,21 @@ struct PayloadTests {
         #expect(try one(html(Made.propertyList)).payload.receiptText == Made.propertyList)
     }
 
+    @Test("of a record whose quotes are entities of HTML, only the named columns are read")
+    func namedColumnWithHTMLEntities() throws {
+        let receipt = Made.receipt()
+        let options = InputOptions(receiptColumns: ["receipt"])
+        let record = "{\"log\":\"\(Made.receipt(2))\",\"receipt\":\"\(receipt)\"}"
+        for text in [record, html(record), html(html(record))] {
+            let read = try one(text, options: options)
+            #expect(read.payload.receiptText == receipt, "\(text.prefix(20))")
+            #expect(read.members.contains { $0.path == "log" && $0.fate == .leftOut }, "\(text.prefix(20))")
+        }
+        let without = html("{\"log\":\"\(receipt)\"}")
+        let lines = Reading("\(html(record))\n\(without)\n", options: options)
+        #expect(lines.kinds == ["receipt", "missingColumn"])
+    }
+
     @Test("entities of HTML are decoded only where the quotes are entities, and as often as wrappers may be nested")
     func otherEntities() throws {
         let receipt = Made.receipt()
