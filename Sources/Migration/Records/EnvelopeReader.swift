@@ -198,6 +198,9 @@ struct EnvelopeReader {
             if object.hasKeysAsColumn, isID || recognition.members.contains(where: { $0.fate == .notRecognized }) {
                 return add(Candidate(index: index, recognition: recognition))
             }
+            if object.hasKeysAsColumn, recognition.isWithoutColumn, hasContentElsewhere(column) {
+                fates[index] = .looksLikeDocument
+            }
             if isID, idInside == nil { idInside = Candidate(index: index, recognition: recognition) }
             if isNamed, failure == nil { failure = (index, recognition) }
             if isNamed, case .unrecognized(let problem) = recognition.payload, problem.code == .empty {
@@ -216,6 +219,12 @@ struct EnvelopeReader {
         } else {
             add(Candidate(index: index, recognition: recognition))
         }
+    }
+
+    /// Whether a value without the named columns has a document, a row or an id in other ones.
+    private func hasContentElsewhere(_ column: Column) -> Bool {
+        let recognition = RecordReader().read(text: object.text(of: column), depth: object.depth + 1)
+        return recognition.isRecognized && !recognition.isWeak
     }
 
     private mutating func add(_ candidate: Candidate) {

@@ -29,7 +29,8 @@ public enum MemberFate: String, Sendable, Hashable, CaseIterable {
     case empty
     /// Not recognized, in a column with a receipt's name.
     case notRecognized
-    /// Seems to contain a document that was not read: in a text, or wrapped too often.
+    /// Seems to contain a document that was not read: in a text, wrapped too often, or in the value of a user's key that has none of
+    /// the columns of `--column`. There, a row or an id counts too.
     case looksLikeDocument
 }
 

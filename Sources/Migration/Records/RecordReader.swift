@@ -39,6 +39,11 @@ struct Recognition {
         if case .unrecognized = payload { false } else { true }
     }
 
+    /// Whether it is an object without the named columns.
+    var isWithoutColumn: Bool {
+        if case .unrecognized(let problem) = payload { problem.code == .missingColumn } else { false }
+    }
+
     /// Whether the object itself was read as a row.
     var isRow: Bool { members.contains(MemberPath("product_id", .readAsRows)) }
 

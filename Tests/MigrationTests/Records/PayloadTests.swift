@@ -720,6 +720,23 @@ struct PayloadTests {
         #expect(Reading("\(other)\n\(other)\n", options: options).errors.map(\.code) == [.columnNotFound])
     }
 
+    @Test("a document, row or id in the value of a key that does not have the named column counts as not read")
+    func valueOfKeyWithoutNamedColumn() throws {
+        let receipt = Made.receipt()
+        let options = InputOptions(receiptColumns: ["receipt"], otherColumns: ["*"])
+        let log = "{\"log\":\"\(Made.base64(Array(Made.reply.utf8)))\"}"
+        let id = "{\"transaction_id\":\"530001234567000\"}"
+        for (value, counts) in [
+            (Made.row, true), (id, true), (log, true), ("[\(log)]", true), ("{}", false), ("[]", false),
+            ("{\"name\":\"Ann\",\"visits\":12}", false),
+        ] {
+            let record = try one("{\"u1\":{\"receipt\":\"\(receipt)\"},\"u2\":\(value)}", options: options)
+            #expect(record.payload.receiptText == receipt, "\(value)")
+            let isCounted = record.members.contains { $0.path == "*" && $0.fate == .looksLikeDocument }
+            #expect(isCounted == counts, "\(value)")
+        }
+    }
+
     @Test("a PEM block gives its base64")
     func pem() throws {
         let body = Made.wrapped(Made.receipt(), at: 64) + "\n"
