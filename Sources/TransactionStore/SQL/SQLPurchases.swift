@@ -207,8 +207,9 @@ package struct SQLConnections {
         let new = purchases.filter { known.insert($0).inserted }
         if !new.isEmpty { units.merge(try rows.connected(new)) { first, _ in first } }
         guard !units.isEmpty else { return [:] }
-        let asked = Set(purchases)
-        return units.filter { asked.contains($0.key) }
+        return Dictionary(
+            purchases.compactMap { purchase in units[purchase].map { (purchase, $0) } },
+            uniquingKeysWith: { first, _ in first })
     }
 }
 
