@@ -94,6 +94,33 @@ package struct OtherStoreMembers {
     private var hasAmazonMember = false
     private var hasSamsungPayment = false
     private var hasRokuCustomer = false
+    /// Members that a purchase of one store has together.
+    private var parts: Parts = []
+
+    private struct Parts: OptionSet {
+        let rawValue: UInt16
+
+        /// Of Samsung's verification without the name of the app, and of its SDK.
+        static let samsungPayment = Parts(rawValue: 1 << 0)
+        static let samsungItem = Parts(rawValue: 1 << 1)
+        static let samsungPurchase = Parts(rawValue: 1 << 2)
+        static let samsungAddress = Parts(rawValue: 1 << 3)
+        /// Of the collection of a user in the Windows Store.
+        static let windowsKind = Parts(rawValue: 1 << 4)
+        static let windowsAcquisition = Parts(rawValue: 1 << 5)
+        /// Of Roku's notification.
+        static let rokuChannel = Parts(rawValue: 1 << 6)
+        static let rokuType = Parts(rawValue: 1 << 7)
+        static let rokuProduct = Parts(rawValue: 1 << 8)
+
+        static let whole: [Parts] = [
+            [.samsungPayment, .samsungItem], [.samsungPurchase, .samsungAddress], [.windowsKind, .windowsAcquisition],
+            [.rokuChannel, .rokuType, .rokuProduct],
+        ]
+    }
+
+    /// Whether a member has a value that only a subscription of Google or a notification of Paddle has.
+    private var hasUnmistakableMember = false
 
     package init() {}
 
@@ -103,10 +130,11 @@ package struct OtherStoreMembers {
             || (hasPackage && (hasToken || hasGoogleNotification))
     }
 
-    /// Whether they are those of a purchase at Amazon, Samsung or Roku. A caller's own members can have these names too, so
-    /// this counts only for an object in which nothing else is found.
+    /// Whether they are those of a purchase at another store by the names of several members. A caller's own members can have
+    /// these names too, so this counts only for an object in which nothing else is found.
     package var mayBeOfOtherStore: Bool {
         (hasAmazonReceipt && hasAmazonMember) || (hasPackage && hasSamsungPayment) || hasRokuCustomer
+            || hasUnmistakableMember || Parts.whole.contains { parts.isSuperset(of: $0) }
     }
 
     package mutating func add(_ name: String, _ meaning: ColumnNames.Meaning?, text: some Collection<UInt8>) {
@@ -127,11 +155,26 @@ package struct OtherStoreMembers {
             case "type": isStated = isStated || Self.cordovaTypes.contains { text.elementsEqual($0) }
             case "object": hasStripeType = OtherStore.isStripeType(text)
             case "receiptId": hasAmazonReceipt = text.count >= 20
-            case "userId", "termSku", "sku": hasAmazonMember = true
+            case "userId", "termSku", "sku", "appPackageName": hasAmazonMember = true
             case "productType":
                 hasAmazonMember = hasAmazonMember || Self.amazonTypes.contains { text.elementsEqual($0) }
-            case "paymentId": hasSamsungPayment = true
+            case "paymentId":
+                hasSamsungPayment = true
+                parts.insert(.samsungPayment)
+            case "itemDesc": parts.insert(.samsungItem)
+            case "mPurchaseId": parts.insert(.samsungPurchase)
+            case "mVerifyUrl": parts.insert(.samsungAddress)
+            case "productKind": parts.insert(.windowsKind)
+            case "acquisitionType", "acquiredDate": parts.insert(.windowsAcquisition)
+            case "channelId": parts.insert(.rokuChannel)
+            case "transactionType": parts.insert(.rokuType)
+            case "productCode": parts.insert(.rokuProduct)
             case "rokuCustomerId": hasRokuCustomer = true
+            case "subscriptionState":
+                hasUnmistakableMember = hasUnmistakableMember || text.starts(with: Self.googleState)
+            case "latestOrderId":
+                hasUnmistakableMember = hasUnmistakableMember || text.starts(with: Self.googleOrder)
+            case "p_signature": hasUnmistakableMember = true
             default: break
             }
         }
@@ -153,5 +196,6 @@ package struct OtherStoreMembers {
     private static let googleKind = Array("androidpublisher#".utf8)
     private static let amazonTypes = ["CONSUMABLE", "ENTITLED", "SUBSCRIPTION"].map { Array($0.utf8) }
     private static let googleOrder = Array("GPA.".utf8)
+    private static let googleState = Array("SUBSCRIPTION_STATE_".utf8)
     private static let cordovaTypes = ["android-playstore", "windows-store-transaction"].map { Array($0.utf8) }
 }
