@@ -69,7 +69,8 @@ public struct MigrationSummary: Sendable, Equatable {
     /// By ``RecordKind``.
     public internal(set) var quarantinedByKind: [String: Int] = [:]
     /// Records by the objects in which clients sent their documents: `unity`, `requestBody`, `flutter`, `cordova`, `expo`,
-    /// `reactNativeIAP`, `openIAP` and `capacitor`, by the names of members. A record can count for several, and most count for none.
+    /// `reactNativeIAP`, `openIAP` and `capacitor`, or in which the App Store Server API answered with a list,
+    /// `appStoreServerAPI`, by the names of members. A record can count for several, and most count for none.
     public internal(set) var wrappers: [String: Int] = [:]
     /// Migrated records by environment; `unknown` if a recorded document has none.
     public internal(set) var migratedByEnvironment: [String: Int] = [:]

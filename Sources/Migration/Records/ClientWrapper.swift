@@ -1,7 +1,7 @@
-/// The objects in which clients send a document to their server. The summary counts them. Documents are read under any name,
-/// so nothing else depends on them.
+/// The objects in which clients send a document to their server, and in which the App Store Server API answers. The summary
+/// counts them. Documents are read under any name, so nothing else depends on them.
 enum ClientWrapper: String, Sendable, Hashable, CaseIterable {
-    case unity, requestBody, flutter, cordova, expo, reactNativeIAP, openIAP, capacitor
+    case unity, requestBody, flutter, cordova, expo, reactNativeIAP, openIAP, capacitor, appStoreServerAPI
 
     /// The name of the member with the document, and of members that are beside it. The first form that fits counts.
     /// Documentation/Migrate.md has the same table.
@@ -20,6 +20,12 @@ enum ClientWrapper: String, Sendable, Hashable, CaseIterable {
         (.capacitor, "jwsRepresentation", ["productIdentifier"]),
         (.capacitor, "receipt", ["productIdentifier"]),
         (.cordova, "jwsRepresentation", ["type", "id"]),
+        // Histories, orders and refunds; the statuses of subscriptions; notifications. The answers about one transaction and
+        // about the app have no other member, so that their names are those of the documents.
+        (.appStoreServerAPI, "signedTransactions", ["hasMore"]),
+        (.appStoreServerAPI, "signedTransactions", ["status"]),
+        (.appStoreServerAPI, "lastTransactions", []),
+        (.appStoreServerAPI, "notificationHistory", []),
     ]
 
     /// The wrappers of the documents that were read in a record, each once.

@@ -47,7 +47,7 @@ struct SummaryTests {
         #expect(summary.transactionsByProduct.keys.map(\.utf8.count) == [259])
     }
 
-    @Test("Records count by the object in which a client sent the document, wherever it is in the record")
+    @Test("Records count by the object of the client or of the API around the document, wherever it is in the record")
     func wrappers() async throws {
         let folder = try TemporaryFolder()
         let receipt = "\"\(Made.receipt())\""
@@ -67,6 +67,10 @@ struct SummaryTests {
             #"{"id":"1","productId":"p","platform":"ios","isAutoRenewing":true,"purchaseToken":"\#(Made.jws)"}"#,
             #"{"id":"1","productId":"p","platform":"android","isAutoRenewing":true,"purchaseToken":"abc"}"#,
             #"{"user":1,"receipt":\#(receipt)}"#, #"{"type":"x","jwsRepresentation":"\#(Made.jws)"}"#,
+            #"{"revision":"1","hasMore":false,"signedTransactions":["\#(Made.jws)","\#(Made.jws)"]}"#,
+            #"{"user":1,"answer":{"data":[{"lastTransactions":[{"signedTransactionInfo":"\#(Made.jws)"}]}]}}"#,
+            #"{"hasMore":false,"notificationHistory":[{"signedPayload":"\#(Made.jws)"}]}"#,
+            #"{"user":1,"signedTransactions":["\#(Made.jws)"]}"#,
         ]
         try folder.write("records.ndjson", Array(records.joined(separator: "\n").utf8))
         let summary = try await streamRecords(
@@ -75,7 +79,7 @@ struct SummaryTests {
         #expect(
             summary.wrappers == [
                 "unity": 2, "requestBody": 1, "flutter": 1, "cordova": 3, "reactNativeIAP": 2, "expo": 1,
-                "openIAP": 1, "capacitor": 1,
+                "openIAP": 1, "capacitor": 1, "appStoreServerAPI": 3,
             ])
         let json = try JSONValue.parse(summary.json())
         #expect(json["wrappers"]?["cordova"]?.integer == 3)
