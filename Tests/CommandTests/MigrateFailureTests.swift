@@ -182,7 +182,7 @@ struct MigrateFailureTests {
             """
         let outcome = try await Command.shell(script, in: folder)
         #expect(outcome.status == 21, "\(outcome)")
-        #expect(outcome.error.contains("Run the same command to continue where it stopped."))
+        #expect(outcome.error.contains("full. Repair it. Run the same command to continue where it stopped."))
         #expect(folder.names("out") == ["purchases.sqlite", "report.html", "summary.json"])
         #expect(try folder.object("out/summary.json")["migrated"] as? Int == 20)
     }

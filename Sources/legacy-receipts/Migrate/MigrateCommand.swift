@@ -416,7 +416,8 @@ struct MigrateCommand: AsyncParsableCommand {
     private func advice(for error: MigrationError) -> String {
         switch error.code {
         case .inputChanged: " To read everything again, add --start-over; stored data is kept."
-        case .store: " Repair it. \(resumption)"
+        // An engine's own message ends without a full stop.
+        case .store: "\(error.message.hasSuffix(".") ? "" : ".") Repair it. \(resumption)"
         default: ""
         }
     }
