@@ -245,6 +245,20 @@ let root: URL? = {
         }
     }
 
+    @Test func theTimesOfTheGuideAreThoseOfTheBenchmark() throws {
+        let root = try #require(root)
+        let benchmark = lines(try text(root, "Documentation/BENCHMARKS.md"))
+        let rows = lines(try text(root, "MIGRATION.md")).filter { $0.contains(" | 1,000,000 | ") }
+        #expect(rows.count == 3)
+        for row in rows {
+            // The name, the number of rows, the time and the memory.
+            let cells = row.components(separatedBy: " | ")
+            try #require(cells.count == 4, "\(row)")
+            let isThere = benchmark.contains { $0.contains(" | \(cells[2]) | ") && $0.hasSuffix(" | \(cells[3])") }
+            #expect(isThere, "BENCHMARKS.md has no row with these numbers: \(row)")
+        }
+    }
+
     private func text(_ root: URL, _ path: String) throws -> String {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
