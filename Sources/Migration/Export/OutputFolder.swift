@@ -7,13 +7,15 @@ import Foundation
 /// marks the folder as one of ours. A lock keeps a second process out; it ends with the process.
 final class OutputFolder {
     private let path: String
+    /// The paths of the folders that were missing, the outer ones first.
+    private let made: [String]
     private let descriptor: Int32
     private var files: [OutputFile] = []
 
-    /// Makes the folder, and the folders above it, if they are missing.
+    /// Makes the folder, and the folders above it, if they are missing. They are removed again if nothing is written.
     init(path: String) throws(ExportError) {
         self.path = path
-        try Self.makeFolder(path)
+        made = try Self.makeFolder(path)
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // Not every file system supports locks. The deinitializer closes the descriptor.
         if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
@@ -26,6 +28,8 @@ final class OutputFolder {
     deinit {
         for file in files { file.abandon() }
         if descriptor >= 0 { close(descriptor) }
+        // A folder with files stays.
+        for folder in made.reversed() { rmdir(folder) }
     }
 
     func path(of name: String) -> String { "\(path)/\(name)" }
@@ -95,11 +99,15 @@ final class OutputFolder {
         return Set(changed.map(\.name))
     }
 
-    private static func makeFolder(_ path: String) throws(ExportError) {
-        var made = path.hasPrefix("/") ? "/" : ""
+    /// - Returns: the paths of the folders that were missing, the outer ones first.
+    private static func makeFolder(_ path: String) throws(ExportError) -> [String] {
+        var made: [String] = []
+        var folder = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
-            made += (made.isEmpty || made == "/" ? "" : "/") + part
-            if mkdir(made, 0o777) != 0, errno != EEXIST {
+            folder += (folder.isEmpty || folder == "/" ? "" : "/") + part
+            if mkdir(folder, 0o777) == 0 {
+                made.append(folder)
+            } else if errno != EEXIST {
                 throw ExportError(.output, path: path, "The output folder \(path) cannot be created: \(systemError()).")
             }
         }
@@ -107,6 +115,7 @@ final class OutputFolder {
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw ExportError(.output, path: path, "The output folder \(path) is not a folder.")
         }
+        return made
     }
 }
 

@@ -187,6 +187,10 @@ struct TableExportTests {
                 try await Samples.export(.csv).run(lost, to: empty.path)
             }
             #expect(try empty.files().isEmpty)
+            await #expect(throws: TransactionStoreError.self) {
+                try await Samples.export(.csv).run(lost, to: empty.file("new/tables"))
+            }
+            #expect(!FileManager.default.fileExists(atPath: empty.file("new")))
         }
     }
 
