@@ -1,6 +1,5 @@
 internal import AppStoreModels
 public import AppStoreServer
-internal import Encodings
 public import Purchases
 public import TransactionStore
 

@@ -92,7 +92,6 @@ package struct OtherStoreMembers {
     private var hasStripeType = false
     private var hasAmazonReceipt = false
     private var hasAmazonMember = false
-    private var hasSamsungPayment = false
     private var hasRokuCustomer = false
     /// Members that a purchase of one store has together.
     private var parts: Parts = []
@@ -133,7 +132,7 @@ package struct OtherStoreMembers {
     /// Whether they are those of a purchase at another store by the names of several members. A caller's own members can have
     /// these names too, so this counts only for an object in which nothing else is found.
     package var mayBeOfOtherStore: Bool {
-        (hasAmazonReceipt && hasAmazonMember) || (hasPackage && hasSamsungPayment) || hasRokuCustomer
+        (hasAmazonReceipt && hasAmazonMember) || (hasPackage && parts.contains(.samsungPayment)) || hasRokuCustomer
             || hasUnmistakableMember || Parts.whole.contains { parts.isSuperset(of: $0) }
     }
 
@@ -158,9 +157,7 @@ package struct OtherStoreMembers {
             case "userId", "termSku", "sku", "appPackageName": hasAmazonMember = true
             case "productType":
                 hasAmazonMember = hasAmazonMember || Self.amazonTypes.contains { text.elementsEqual($0) }
-            case "paymentId":
-                hasSamsungPayment = true
-                parts.insert(.samsungPayment)
+            case "paymentId": parts.insert(.samsungPayment)
             case "itemDesc": parts.insert(.samsungItem)
             case "mPurchaseId": parts.insert(.samsungPurchase)
             case "mVerifyUrl": parts.insert(.samsungAddress)
