@@ -47,7 +47,7 @@ struct VerifyReceiptRequest {
 
     /// `true`, or the string that some clients send for it (Reference.md V1.2). Every other value means false.
     private static func excludesOld(_ members: RequestMembers) -> Bool {
-        let name = "exclude-old-transactions"
+        let name: StaticString = "exclude-old-transactions"
         let value = members.string(name) ?? members.value(name)
         return value?.elementsEqual("true".utf8) ?? false
     }

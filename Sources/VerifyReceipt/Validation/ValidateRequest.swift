@@ -93,5 +93,5 @@ struct ValidateRequest {
 
 extension RequestMembers {
     /// The content of a string that is not empty.
-    fileprivate func text(_ name: String) -> ArraySlice<UInt8>? { string(name).flatMap { $0.isEmpty ? nil : $0 } }
+    fileprivate func text(_ name: StaticString) -> ArraySlice<UInt8>? { string(name).flatMap { $0.isEmpty ? nil : $0 } }
 }
