@@ -17,8 +17,13 @@ enum Terminal {
     /// Writes bytes as they are.
     ///
     /// - Throws: ``CommandFailure`` if they cannot be written; `ExitCode.success` if the reader has closed the pipe.
-    static func output(_ bytes: [UInt8]) throws {
-        let number = write(bytes, to: STDOUT_FILENO)
+    static func output(_ bytes: [UInt8]) throws { try output(bytes[...]) }
+
+    /// Writes bytes as they are.
+    ///
+    /// - Throws: ``CommandFailure`` if they cannot be written; `ExitCode.success` if the reader has closed the pipe.
+    static func output(_ bytes: ArraySlice<UInt8>) throws {
+        let number = writeAll(bytes, to: STDOUT_FILENO).error
         guard number != 0 else { return }
         if number == EPIPE { throw ExitCode.success }
         throw CommandFailure("Standard output cannot be written: \(SystemError.text(number)).")

@@ -22,7 +22,7 @@ public struct MigrationStream: Sendable {
     /// - Returns: the counts.
     /// - Throws: ``MigrationError``, or what `write` throws. A record never ends a stream.
     public func run(
-        inputs: [String], write: @Sendable ([UInt8]) throws -> Void
+        inputs: [String], write: @Sendable (ArraySlice<UInt8>) throws -> Void
     ) async throws -> MigrationSummary {
         let arguments = try options.arguments(inputs)
         let migrator = try RecordMigrator(options)
@@ -36,7 +36,7 @@ public struct MigrationStream: Sendable {
         do {
             try await pipeline.run(next) { (batch, _) throws(MigrationError) in
                 do {
-                    try write(batch.transactions.finish())
+                    try batch.transactions.withBytes(write)
                 } catch {
                     failure = error
                     throw .interrupted
