@@ -120,7 +120,8 @@ public struct CustomerAssembler {
     package mutating func addTransaction(
         _ row: Row, payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>
     ) throws {
-        let fact = try TransactionFact(stored: payload, legacy: legacy, row.knownOrigin, texts: &texts)
+        let fact = try TransactionFact(
+            stored: payload, legacy: legacy, row.knownOrigin, in: statements.scope, texts: &texts)
         try row.check(fact)
         statements.transactions.append(fact)
     }

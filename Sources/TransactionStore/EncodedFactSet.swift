@@ -145,7 +145,7 @@ private struct EncodedMembers {
     private mutating func add(transaction bytes: UnsafeBufferPointer<UInt8>) throws {
         let fact = try Fact(bytes)
         transactions.append(
-            try TransactionFact(stored: fact.payload, legacy: fact.legacy, fact.origin, texts: &texts))
+            try TransactionFact(stored: fact.payload, legacy: fact.legacy, fact.origin, in: nil, texts: &texts))
     }
 
     private mutating func add(renewalInfo bytes: UnsafeBufferPointer<UInt8>) throws {

@@ -74,11 +74,16 @@ extension LegacyAppTransactionFields: StoredFields {
 // The facts that the stored bytes state. The bytes of legacy fields are empty if there are none.
 
 extension TransactionFact {
+    /// - Parameter scope: the app and the environment, which the stored bytes do not state; nil if the caller does not know them.
     init(
         stored payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>, _ origin: FactOrigin,
-        texts: inout CommonTexts
+        in scope: StoreScope?, texts: inout CommonTexts
     ) throws {
         var value = try JWSTransactionDecodedPayload(stored: payload, texts: &texts)
+        if let scope {
+            value.bundleId = scope.bundleId
+            value.environment = scope.environment
+        }
         let origin = StoredSigningInput.take(from: &value.unknownMembers, of: origin)
         let fields = legacy.isEmpty ? nil : try LegacyTransactionFields(stored: legacy)
         self.init(payload: value, legacy: fields, origin: origin)

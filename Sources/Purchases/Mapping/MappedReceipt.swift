@@ -15,7 +15,10 @@ public enum RecordStanding: String, Hashable, Sendable {
 /// One purchase in modern terms, with the provenance of every field.
 public struct MappedTransaction: Sendable, Equatable {
     /// The transaction. Values that no document, rule or catalog gives are absent.
-    public package(set) var payload = JWSTransactionDecodedPayload()
+    public package(set) var payload: JWSTransactionDecodedPayload {
+        @inlinable _read { yield shared.payload }
+        _modify { yield &shared.payload }
+    }
     /// Where each field comes from.
     public package(set) var provenance: FieldProvenance<TransactionField>
     /// Facts that the fields cannot express.
@@ -25,6 +28,7 @@ public struct MappedTransaction: Sendable, Equatable {
     public package(set) var termStart: Int64?
     /// Which kind of document states the transaction.
     public let standing: RecordStanding
+    @usableFromInline var shared = SharedTransaction.empty
 
     package init(standing: RecordStanding, reservingFields count: Int = 0) {
         provenance = FieldProvenance(reservingCapacity: count)

@@ -19,7 +19,7 @@ extension ReceiptMapper {
         var transactions: [StoredTransaction] = []
         transactions.reserveCapacity(purchases.count)
         for places in purchases {
-            transactions.append(joining: places, taking: &facts)
+            transactions.append(joining: places, of: facts)
             // Only callers that accept recorded documents pass them. A newer signed document overrules them, as in a store.
             if let row = places.recorded, places.signed != nil || places.receipt != nil,
                 StoredTransaction.isRecordedNewer(places, facts)
@@ -27,6 +27,8 @@ extension ReceiptMapper {
                 transactions[transactions.count - 1].acceptCancellation(of: facts[row])
             }
         }
+        // Now only the transactions have the payloads, so concluding copies none.
+        facts = []
         transactions.concludeFromOthers(catalog)
         var mapped: [MappedTransaction] = []
         mapped.reserveCapacity(purchases.count)
@@ -52,8 +54,7 @@ extension ReceiptMapper {
 }
 
 extension TransactionFact {
-    /// Moves the payload out of the statement, because copying each payload would be a large part of the time of a receipt. The
-    /// rules about the documents of a joined transaction need only the rest of the statement.
+    /// Moves the payload out of the statement. The rules about the documents of a joined transaction need only the rest.
     fileprivate init(taking statement: inout PurchaseStatement, rowDate: Int64?) {
         let source = statement.form.source
         var date = statement.context.recordedAt ?? 0
@@ -63,7 +64,7 @@ extension TransactionFact {
         // A transaction receipt has no date of its own, and is as new as what it states.
         if source == .receipt, let cancellation = statement.legacy.cancellationDate { date = max(date, cancellation) }
         let origin = FactOrigin(source: source, signedDate: date)
-        self.init(payload: statement.payload.take(), legacy: statement.legacy, origin: origin)
+        self.init(statement.shared.take(), legacy: statement.legacy, origin: origin)
     }
 }
 
@@ -99,15 +100,16 @@ extension MappedTransaction {
         if transaction.payload.environment == nil, let place = places.signed ?? places.receipt ?? places.recorded {
             let context = statements[place].context
             transaction.sources.conclude(
-                &transaction.payload.environment, context.environment, .environment, context.environmentProvenance)
+                &transaction.shared.payload.environment, context.environment, .environment,
+                context.environmentProvenance)
         }
-        for field in FieldMask(presentIn: &transaction.payload) {
+        for field in FieldMask(presentIn: &transaction.shared.payload) {
             let place = places[transaction.sources.kind(of: field)]
             provenance.record(
                 field,
                 transaction.sources.conclusion(about: field)
                     ?? place.map { statements[$0].provenance(of: field) } ?? .absent)
         }
-        swap(&payload, &transaction.payload)
+        swap(&shared, &transaction.shared)
     }
 }

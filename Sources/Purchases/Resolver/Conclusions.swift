@@ -21,7 +21,7 @@ extension StoredTransaction {
             payload.subscriptionGroupIdentifier == nil || !isGroupSigned
         {
             sources.conclude(
-                &payload.subscriptionGroupIdentifier, product.subscriptionGroupIdentifier,
+                &shared.payload.subscriptionGroupIdentifier, product.subscriptionGroupIdentifier,
                 .subscriptionGroupIdentifier, product.provenance(of: .subscriptionGroupIdentifier))
         }
         concludeFromType(product, recordedAt: recordedAt, notes: &notes)
@@ -65,13 +65,13 @@ extension StoredTransaction {
         }
         if signedType != nil { return }
         if let other {
-            return sources.conclude(&payload.type, other, .type, .inferred(.otherTransactionStatesType))
+            return sources.conclude(&shared.payload.type, other, .type, .inferred(.otherTransactionStatesType))
         }
         if let type = payload.type, self.type(catalog: product?.type) == type { return }
         if isStatedFree {
             notes.add(.freeSubscription)
             let rule = Provenance.inferred(.freeSubscriptionIsNonRenewing)
-            return sources.conclude(&payload.type, .nonRenewingSubscription, .type, rule)
+            return sources.conclude(&shared.payload.type, .nonRenewingSubscription, .type, rule)
         }
         if legacy.productType != nil { notes.add(.unknownProductType) }
         if let product, let type = product.type {
@@ -80,16 +80,16 @@ extension StoredTransaction {
                 payload.expiresDate = nil
             }
             if let type = catalogType(type) {
-                return sources.conclude(&payload.type, type, .type, product.provenance(of: .type))
+                return sources.conclude(&shared.payload.type, type, .type, product.provenance(of: .type))
             }
             notes.add(.catalogTypeDiffers)
         }
         if payload.expiresDate != nil {
             let rule = Provenance.inferred(.expiresDateMeansAutoRenewable)
-            sources.conclude(&payload.type, .autoRenewableSubscription, .type, rule)
+            sources.conclude(&shared.payload.type, .autoRenewableSubscription, .type, rule)
         } else if decidingLineItem != nil {
             let rule = Provenance.inferred(.webOrderLineItemMeansAutoRenewable)
-            sources.conclude(&payload.type, .autoRenewableSubscription, .type, rule)
+            sources.conclude(&shared.payload.type, .autoRenewableSubscription, .type, rule)
         }
     }
 
@@ -110,7 +110,7 @@ extension StoredTransaction {
         } else {
             return
         }
-        sources.conclude(&payload.inAppOwnershipType, .purchased, .inAppOwnershipType, .inferred(rule))
+        sources.conclude(&shared.payload.inAppOwnershipType, .purchased, .inAppOwnershipType, .inferred(rule))
     }
 
     /// 2021-01-01T00:00:00Z.
@@ -132,12 +132,13 @@ extension StoredTransaction {
         else { return }
         if payload.offerDiscountType == nil {
             sources.conclude(
-                &payload.offerDiscountType, offer.paymentMode, .offerDiscountType, product.provenance(of: .offers))
+                &shared.payload.offerDiscountType, offer.paymentMode, .offerDiscountType,
+                product.provenance(of: .offers))
         }
         // Apple does not document the value of the field for an offer of several periods.
         if payload.offerPeriod == nil, offer.numberOfPeriods == 1 {
             sources.conclude(
-                &payload.offerPeriod, offer.period?.iso8601, .offerPeriod, product.provenance(of: .offers))
+                &shared.payload.offerPeriod, offer.period?.iso8601, .offerPeriod, product.provenance(of: .offers))
         }
     }
 
@@ -183,6 +184,6 @@ extension StoredTransaction {
             rule = .onlySubscriptionsRenew
         }
         let reason: TransactionReason = rule == .transactionIdDiffersFromOriginal ? .renewal : .purchase
-        sources.conclude(&payload.transactionReason, reason, .transactionReason, .inferred(rule))
+        sources.conclude(&shared.payload.transactionReason, reason, .transactionReason, .inferred(rule))
     }
 }

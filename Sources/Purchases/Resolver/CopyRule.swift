@@ -168,10 +168,11 @@ extension StoredTransaction {
 
     fileprivate mutating func takeRevocation(of copy: StoredTransaction) {
         let rule = Provenance.inferred(.copyWasRevoked)
-        sources.conclude(&payload.revocationDate, copy.payload.revocationDate, .revocationDate, rule)
-        sources.conclude(&payload.revocationReason, copy.payload.revocationReason, .revocationReason, rule)
-        sources.conclude(&payload.revocationType, copy.payload.revocationType, .revocationType, rule)
-        sources.conclude(&payload.revocationPercentage, copy.payload.revocationPercentage, .revocationPercentage, rule)
+        sources.conclude(&shared.payload.revocationDate, copy.payload.revocationDate, .revocationDate, rule)
+        sources.conclude(&shared.payload.revocationReason, copy.payload.revocationReason, .revocationReason, rule)
+        sources.conclude(&shared.payload.revocationType, copy.payload.revocationType, .revocationType, rule)
+        sources.conclude(
+            &shared.payload.revocationPercentage, copy.payload.revocationPercentage, .revocationPercentage, rule)
         legacy.cancellationDate = copy.legacy.cancellationDate ?? copy.payload.revocationDate
         legacy.cancellationReason = copy.legacy.cancellationReason
         explainsCancellation = copy.explainsCancellation

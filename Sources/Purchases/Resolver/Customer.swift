@@ -5,7 +5,10 @@ public import ProductCatalog
 public struct StoredTransaction: Sendable {
     /// The transaction. `isUpgraded` is also set if the customer's other transactions show the upgrade, and a revocation if
     /// a copy of the purchase is revoked.
-    public package(set) var payload: JWSTransactionDecodedPayload
+    public package(set) var payload: JWSTransactionDecodedPayload {
+        @inlinable _read { yield shared.payload }
+        _modify { yield &shared.payload }
+    }
     /// Values that the modern model has no field for. If no document dates the cancellation of an upgraded period, its
     /// date is the start of the period that replaced it.
     public internal(set) var legacy: LegacyTransactionFields
@@ -21,6 +24,7 @@ public struct StoredTransaction: Sendable {
     var explainsCancellation: Bool
     /// Where each field comes from.
     var sources: FieldSources
+    @usableFromInline var shared: SharedTransaction
 
     /// The source of a field's value; nil for a field without a value.
     public func source(of field: TransactionField) -> FieldSource? {
@@ -60,8 +64,8 @@ extension StoredTransaction {
     /// A transaction that one signed transaction states.
     package init(_ payload: JWSTransactionDecodedPayload, origin: FactOrigin) {
         self.init(
-            payload: payload, legacy: LegacyTransactionFields(), origins: [origin], recordedCancellation: nil,
-            explainsCancellation: true, sources: FieldSources(base: origin.kind))
+            legacy: LegacyTransactionFields(), origins: [origin], recordedCancellation: nil, explainsCancellation: true,
+            sources: FieldSources(base: origin.kind), shared: SharedTransaction(payload))
     }
 
     /// What the documents of the transaction state, for `UpgradeRule`.
@@ -104,7 +108,7 @@ extension [StoredTransaction] {
 extension StoredTransaction {
     fileprivate mutating func becomeUpgraded(_ upgrade: UpgradeRule.Upgrade) {
         if let rule = upgrade.rule {
-            sources.conclude(&payload.isUpgraded, true, .isUpgraded, .inferred(rule))
+            sources.conclude(&shared.payload.isUpgraded, true, .isUpgraded, .inferred(rule))
         }
         payload.revocationDate = nil
         payload.revocationReason = nil

@@ -87,18 +87,6 @@ extension [StoredTransaction] {
     /// The facts are joined in the array, because a function that returns the transaction would copy it.
     mutating func append(joining places: FactsOfTransaction, of facts: borrowing [TransactionFact]) {
         append(StoredTransaction(places, facts))
-        if let place = places[places.base] { self[count - 1].payload = facts[place].payload }
-        self[count - 1].join(places, facts)
-    }
-
-    /// The same, but moves a payload out of the list if no other fact is joined with it. This saves a copy.
-    mutating func append(joining places: FactsOfTransaction, taking facts: inout [TransactionFact]) {
-        guard let receipt = places.receipt, places.signed == nil, places.recorded == nil, places.notified == nil else {
-            append(joining: places, of: facts)
-            return
-        }
-        append(StoredTransaction(places, facts))
-        swap(&self[count - 1].payload, &facts[receipt].payload)
         self[count - 1].join(places, facts)
     }
 
@@ -107,8 +95,11 @@ extension [StoredTransaction] {
         joining places: FactsOfTransaction, of facts: borrowing [TransactionFact], in scope: StoreScope
     ) {
         append(joining: places, of: facts)
-        self[count - 1].payload.bundleId = scope.bundleId
-        self[count - 1].payload.environment = scope.environment
+        // Facts nearly always state both.
+        if self[count - 1].payload.bundleId != scope.bundleId { self[count - 1].payload.bundleId = scope.bundleId }
+        if self[count - 1].payload.environment != scope.environment {
+            self[count - 1].payload.environment = scope.environment
+        }
     }
 }
 
@@ -116,27 +107,27 @@ extension StoredTransaction {
     /// The transaction before the facts at `places` are joined.
     fileprivate init(_ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]) {
         self.init(
-            payload: JWSTransactionDecodedPayload(), legacy: LegacyTransactionFields(),
-            origins: places.map { facts[$0].origin }, recordedCancellation: nil, explainsCancellation: true,
-            sources: FieldSources(base: places.base))
+            legacy: LegacyTransactionFields(), origins: places.map { facts[$0].origin }, recordedCancellation: nil,
+            explainsCancellation: true, sources: FieldSources(base: places.base),
+            shared: places[places.base].map { facts[$0].shared } ?? .empty)
     }
 
     /// - Parameters:
     ///   - places: the indexes of the facts about the transaction. Its payload is that of the base.
-    ///   - facts: all facts of the customer or of the record. The payload of the base may be moved out.
+    ///   - facts: all facts of the customer or of the record.
     fileprivate mutating func join(_ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]) {
         let base = places.base
         if let signed = places.signed {
             if let receipt = places.receipt {
-                payload.complete(from: facts[receipt], signed: facts[signed].origin, &sources)
+                shared.payload.complete(from: facts[receipt], signed: facts[signed].origin, &sources)
             }
         } else {
             if base == .receipt, let recorded = places.recorded {
-                payload.fill(from: facts[recorded].payload, .recorded, &sources)
+                shared.payload.fill(from: facts[recorded].payload, .recorded, &sources)
             }
             if base != .notified, let notified = places.notified {
-                payload.fill(from: facts[notified].payload, .notified, &sources)
-                if base == .recorded { payload.fillUnsigned(from: facts[notified].payload, &sources) }
+                shared.payload.fill(from: facts[notified].payload, .notified, &sources)
+                if base == .recorded { shared.payload.fillUnsigned(from: facts[notified].payload, &sources) }
             }
         }
 
@@ -148,25 +139,27 @@ extension StoredTransaction {
         legacy.isInIntroOfferPeriod = receipt?.isInIntroOfferPeriod ?? flags?.isInIntroOfferPeriod
         legacy.itemId = receipt?.itemId ?? unsigned?.itemId
         legacy.productType = receipt?.productType ?? unsigned?.productType
-        legacy.setOffers(places, payload, receipt: receipt, unsigned: unsigned)
+        legacy.setOffers(places, shared, receipt: receipt, unsigned: unsigned)
         if base == .receipt, let place = places.recorded {
-            payload.takeOffer(of: facts[place], filling: legacy, .recorded, &sources)
+            shared.payload.takeOffer(of: facts[place], filling: legacy, .recorded, &sources)
         }
         if base == .receipt || base == .recorded, let place = places.notified {
-            payload.takeOffer(of: facts[place], filling: legacy, .notified, &sources)
+            shared.payload.takeOffer(of: facts[place], filling: legacy, .notified, &sources)
         }
 
         let notified = Self.notifiedCancellation(places, facts)
         let cancellation = Cancellation(places, facts, receipt: receipt, unsigned: unsigned, notified: notified)
-        cancellation.apply(to: &payload, &sources)
+        apply(cancellation)
         legacy.cancellationDate = cancellation.date
         legacy.cancellationReason = cancellation.reason
 
         let rowOwnership = places.recorded.flatMap { facts[$0].legacy?.inAppOwnershipType }
-        sources.fill(
-            &payload.inAppOwnershipType,
-            from: OwnershipOrder.added(by: unsigned?.inAppOwnershipType, isSigned: base.isSigned),
-            .inAppOwnershipType, rowOwnership != nil ? .recorded : .notified)
+        if payload.inAppOwnershipType == nil,
+            let added = OwnershipOrder.added(by: unsigned?.inAppOwnershipType, isSigned: base.isSigned)
+        {
+            let kind: FactKind = rowOwnership != nil ? .recorded : .notified
+            sources.take(&shared.payload.inAppOwnershipType, from: added, .inAppOwnershipType, kind)
+        }
         legacy.inAppOwnershipType = payload.inAppOwnershipType
         if cancellation.date == nil { recordedCancellation = Self.recordedCancellation(places, facts) }
         explainsCancellation = cancellation.isExplained
@@ -203,9 +196,9 @@ extension StoredTransaction {
         legacy.cancellationReason = row.legacy?.cancellationReason
         explainsCancellation = row.payload.isUpgraded == true || row.payload.revocationDate != nil
         guard payload.isUpgraded != true else { return }
-        sources.take(&payload.revocationDate, from: date, .revocationDate, .recorded)
+        sources.take(&shared.payload.revocationDate, from: date, .revocationDate, .recorded)
         let reason = legacy.cancellationReason.flatMap { Int32(exactly: $0) }.map(RevocationReason.init(rawValue:))
-        sources.take(&payload.revocationReason, from: reason, .revocationReason, .recorded)
+        sources.take(&shared.payload.revocationReason, from: reason, .revocationReason, .recorded)
     }
 
     /// The notified cancellation, if it is newer than every signed transaction. The receipt does not matter: as with a signed
@@ -379,12 +372,12 @@ extension LegacyTransactionFields {
     /// Sets the offers by their legacy names, from the receipt or row, or from the modern fields of the signed
     /// transaction.
     fileprivate mutating func setOffers(
-        _ places: FactsOfTransaction, _ payload: JWSTransactionDecodedPayload, receipt: LegacyTransactionFields?,
+        _ places: FactsOfTransaction, _ joined: SharedTransaction, receipt: LegacyTransactionFields?,
         unsigned: LegacyTransactionFields?
     ) {
         if places.signed != nil {
-            promotionalOfferId = receipt?.promotionalOfferId ?? payload.promotionalOfferId
-            offerCodeRefName = payload.offerCodeRefName
+            promotionalOfferId = receipt?.promotionalOfferId ?? joined.payload.promotionalOfferId
+            offerCodeRefName = joined.payload.offerCodeRefName
         } else {
             promotionalOfferId = places.receipt != nil ? receipt?.promotionalOfferId : unsigned?.promotionalOfferId
             offerCodeRefName = unsigned?.offerCodeRefName
@@ -397,13 +390,13 @@ private struct Cancellation {
     /// Refund, revocation or upgrade: what verifyReceipt calls `cancellation_date`.
     private(set) var date: Int64?
     private(set) var reason: Int64?
-    private var isUpgraded: Bool?
+    private(set) var isUpgraded: Bool?
     /// Whether another document than the signed transaction states the cancellation.
-    private var isStatedElsewhere = false
+    private(set) var isStatedElsewhere = false
     /// Which documents state the upgrade, the date, and the reason.
-    private var upgradeKind = FactKind.signedTransaction
-    private var dateKind = FactKind.receipt
-    private var reasonKind = FactKind.receipt
+    private(set) var upgradeKind = FactKind.signedTransaction
+    private(set) var dateKind = FactKind.receipt
+    private(set) var reasonKind = FactKind.receipt
     /// Whether the document that states the cancellation distinguishes a refund from an upgrade.
     private(set) var isExplained = true
 
@@ -493,22 +486,26 @@ private struct Cancellation {
             (date, reason) = (legacy?.cancellationDate, legacy?.cancellationReason)
         }
     }
+}
 
-    func apply(to payload: inout JWSTransactionDecodedPayload, _ sources: inout FieldSources) {
-        payload.isUpgraded = isUpgraded
-        sources.state(.isUpgraded, by: upgradeKind)
+extension StoredTransaction {
+    private mutating func apply(_ cancellation: Cancellation) {
+        // Writes only changes, because the facts share the payload.
+        if payload.isUpgraded != cancellation.isUpgraded { payload.isUpgraded = cancellation.isUpgraded }
+        sources.state(.isUpgraded, by: cancellation.upgradeKind)
         // Otherwise a signed transaction is the newest, and the payload already has its values.
-        guard isStatedElsewhere else { return }
-        let isRevoked = date != nil && isUpgraded != true
-        if !isRevoked || date != payload.revocationDate {
-            payload.revocationType = nil
-            payload.revocationPercentage = nil
+        guard cancellation.isStatedElsewhere else { return }
+        let date = cancellation.isUpgraded == true ? nil : cancellation.date
+        if date == nil || date != payload.revocationDate {
+            if payload.revocationType != nil { payload.revocationType = nil }
+            if payload.revocationPercentage != nil { payload.revocationPercentage = nil }
         }
-        payload.revocationDate = isRevoked ? date : nil
-        payload.revocationReason =
-            isRevoked ? reason.flatMap { Int32(exactly: $0) }.map { RevocationReason(rawValue: $0) } : nil
-        sources.state(.revocationDate, by: dateKind)
-        sources.state(.revocationReason, by: reasonKind)
+        if payload.revocationDate != date { payload.revocationDate = date }
+        let reason = date == nil ? nil : cancellation.reason
+        let revocationReason = reason.flatMap { Int32(exactly: $0) }.map { RevocationReason(rawValue: $0) }
+        if payload.revocationReason != revocationReason { payload.revocationReason = revocationReason }
+        sources.state(.revocationDate, by: cancellation.dateKind)
+        sources.state(.revocationReason, by: cancellation.reasonKind)
     }
 }
 

@@ -1,21 +1,26 @@
 package import AppStoreModels
 package import ProductCatalog
 
-// The modern fields of a transaction, in the terms of the legacy documents.
+// The modern fields of a transaction, in the terms of the legacy documents. Those of a transaction are inlined, because a call would
+// copy the transaction.
 
 extension JWSTransactionDecodedPayload {
     /// `is_trial_period` of a transaction that states its offer: "true" for a free introductory offer.
+    @inline(__always)
     package var isTrialPeriod: Bool { offerType == .introductory && offerDiscountType == .freeTrial }
 
     /// `is_in_intro_offer_period` of a transaction that states its offer: "true" for a paid introductory offer. Free trials get
     /// "false", as in 44 of 44 signed receipts; one reply of late 2024 has both flags (Reference.md V3.5, "Trial flags"). Nil
     /// except for auto-renewable subscriptions.
+    @inline(__always)
     package var isInIntroOfferPeriod: Bool? { isSubscription ? offerType == .introductory && !isTrialPeriod : nil }
 
     /// `promotional_offer_id`
+    @inline(__always)
     package var promotionalOfferId: String? { offerType == .promotional ? offerIdentifier : nil }
 
     /// `offer_code_ref_name`
+    @inline(__always)
     package var offerCodeRefName: String? { offerType == .offerCode ? offerIdentifier : nil }
 }
 

@@ -227,7 +227,7 @@ extension MappedTransaction {
     fileprivate mutating func removeTerm() {
         guard case .catalog = provenance[.expiresDate] else { return }
         termStart = nil
-        provenance.clear(&payload.expiresDate, .expiresDate)
+        provenance.clear(&shared.payload.expiresDate, .expiresDate)
         notes.removeAll { $0 == .termStacked || $0 == .restoredTermCountedOnce || $0 == .termIgnoresQuantity }
     }
 
@@ -241,7 +241,7 @@ extension MappedTransaction {
         }
         termStart = term.start
         guard let end = term.end else { return note(.valueOutOfRange) }
-        provenance.set(&payload.expiresDate, to: end, .expiresDate, term.source)
+        provenance.set(&shared.payload.expiresDate, to: end, .expiresDate, term.source)
     }
 }
 

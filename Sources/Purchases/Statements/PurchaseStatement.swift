@@ -4,12 +4,16 @@ import LegacyReceipts
 /// The statement of one document about one purchase, in modern terms and without any conclusion. The cancellation of a
 /// legacy document is in ``legacy`` only, because the document does not state whether it is a revocation or an upgrade.
 package struct PurchaseStatement: Sendable {
-    package internal(set) var payload = JWSTransactionDecodedPayload()
+    package internal(set) var payload: JWSTransactionDecodedPayload {
+        @inlinable _read { yield shared.payload }
+        _modify { yield &shared.payload }
+    }
     package private(set) var legacy = LegacyTransactionFields()
     /// Facts that the fields cannot state.
     private(set) var notes: [MappingNote]
     let form: RecordForm
     let context: RecordContext
+    @usableFromInline var shared: SharedTransaction
 
     init(
         _ facts: borrowing PurchaseFacts, _ form: RecordForm, _ context: RecordContext, notes: [MappingNote] = []
@@ -22,18 +26,12 @@ package struct PurchaseStatement: Sendable {
         self.form = form
         self.context = context
         self.notes = notes
+        shared = SharedTransaction(JWSTransactionDecodedPayload())
     }
 
     // An initializer that assigns the members itself would return a copy of the structure.
     private mutating func read(_ facts: borrowing PurchaseFacts) {
-        if facts.hasUnknownOwnership { note(.unknownOwnershipType) }
-        setIdentifiers(facts)
-        setDates(facts)
-        setOffer(facts)
-        payload.type = facts.productType?.modern
-        payload.inAppOwnershipType = facts.ownershipType
-        payload.isUpgraded = facts.isUpgraded
-        payload.subscriptionGroupIdentifier = facts.subscriptionGroupIdentifier
+        shared.payload.read(facts, &notes)
         payload.bundleId = context.bundleId
         // An environment that a rule inferred is not a statement.
         if case .inferred = context.environmentProvenance {} else { payload.environment = context.environment }
@@ -45,7 +43,7 @@ package struct PurchaseStatement: Sendable {
         _ payload: JWSTransactionDecodedPayload, _ form: RecordForm,
         beside surroundings: RecordedSurroundings = RecordedSurroundings()
     ) {
-        self.payload = payload
+        shared = SharedTransaction(payload)
         self.form = form
         var notes: [MappingNote] = []
         var context = RecordContext()
@@ -58,12 +56,12 @@ package struct PurchaseStatement: Sendable {
         if case .recordedStoreKit2 = form, payload.environment == nil {
             context.correctEnvironment(ofId: payload.idOfEnvironment, &notes)
         }
-        self.payload.bundleId = context.bundleId
-        // An environment that a rule inferred is not a statement.
-        if case .inferred = context.environmentProvenance {} else { self.payload.environment = context.environment }
         context.recordedAt = payload.signedDate
         self.context = context
         self.notes = notes
+        self.payload.bundleId = context.bundleId
+        // An environment that a rule inferred is not a statement.
+        if case .inferred = context.environmentProvenance {} else { self.payload.environment = context.environment }
         // Xcode writes 0 into every receipt it makes.
         if payload.transactionId == "0" {
             self.payload.transactionId = nil
@@ -77,50 +75,6 @@ package struct PurchaseStatement: Sendable {
             legacy.cancellationDate = payload.revocationDate
             legacy.cancellationReason = payload.revocationReason.map { Int64($0.rawValue) }
         }
-    }
-
-    private mutating func setIdentifiers(_ facts: borrowing PurchaseFacts) {
-        // Xcode writes 0 into every receipt it makes.
-        if facts.transactionId == "0" {
-            note(.xcodeTransactionIdZero)
-        } else {
-            payload.transactionId = facts.transactionId
-            if facts.transactionId == nil { note(.missingTransactionId) }
-        }
-        if facts.originalTransactionId != "0" { payload.originalTransactionId = facts.originalTransactionId }
-        payload.productId = facts.productId
-        payload.webOrderLineItemId = facts.webOrderLineItemId
-        payload.appAccountToken = facts.appAccountToken
-        guard let quantity = facts.quantity else { return }
-        payload.quantity = Int32(exactly: quantity)
-        if payload.quantity == nil { note(.valueOutOfRange) }
-    }
-
-    private mutating func setDates(_ facts: borrowing PurchaseFacts) {
-        payload.purchaseDate = facts.purchaseDate
-        payload.originalPurchaseDate = facts.originalPurchaseDate
-        // Free subscriptions never expire (Reference.md V5.3, type 4).
-        guard facts.productType != .freeSubscription else { return }
-        payload.expiresDate = facts.expiresDate
-        if let start = facts.purchaseDate, let end = facts.expiresDate, start > end { note(.purchasedAfterExpiry) }
-    }
-
-    /// A named offer comes first. Else the trial flag comes before the introductory flag, because free trials before
-    /// 2024 have only the trial flag (Reference.md V3.5 "Trial flags" and V9.2).
-    private mutating func setOffer(_ facts: borrowing PurchaseFacts) {
-        let isTrial = facts.isTrialPeriod == true
-        if let identifier = facts.promotionalOfferId {
-            payload.offerType = .promotional
-            payload.offerIdentifier = identifier
-        } else if let name = facts.offerCodeRefName {
-            payload.offerType = .offerCode
-            payload.offerIdentifier = name
-        } else if isTrial || facts.isInIntroOfferPeriod == true {
-            payload.offerType = .introductory
-        } else {
-            return
-        }
-        if isTrial { payload.offerDiscountType = .freeTrial }
     }
 
     private mutating func note(_ note: MappingNote) { notes.add(note) }
@@ -163,6 +117,63 @@ package struct PurchaseStatement: Sendable {
             }
         default: nil
         }
+    }
+}
+
+extension JWSTransactionDecodedPayload {
+    fileprivate mutating func read(_ facts: borrowing PurchaseFacts, _ notes: inout [MappingNote]) {
+        if facts.hasUnknownOwnership { notes.add(.unknownOwnershipType) }
+        setIdentifiers(facts, &notes)
+        setDates(facts, &notes)
+        setOffer(facts)
+        type = facts.productType?.modern
+        inAppOwnershipType = facts.ownershipType
+        isUpgraded = facts.isUpgraded
+        subscriptionGroupIdentifier = facts.subscriptionGroupIdentifier
+    }
+
+    private mutating func setIdentifiers(_ facts: borrowing PurchaseFacts, _ notes: inout [MappingNote]) {
+        // Xcode writes 0 into every receipt it makes.
+        if facts.transactionId == "0" {
+            notes.add(.xcodeTransactionIdZero)
+        } else {
+            transactionId = facts.transactionId
+            if facts.transactionId == nil { notes.add(.missingTransactionId) }
+        }
+        if facts.originalTransactionId != "0" { originalTransactionId = facts.originalTransactionId }
+        productId = facts.productId
+        webOrderLineItemId = facts.webOrderLineItemId
+        appAccountToken = facts.appAccountToken
+        guard let stated = facts.quantity else { return }
+        quantity = Int32(exactly: stated)
+        if quantity == nil { notes.add(.valueOutOfRange) }
+    }
+
+    private mutating func setDates(_ facts: borrowing PurchaseFacts, _ notes: inout [MappingNote]) {
+        purchaseDate = facts.purchaseDate
+        originalPurchaseDate = facts.originalPurchaseDate
+        // Free subscriptions never expire (Reference.md V5.3, type 4).
+        guard facts.productType != .freeSubscription else { return }
+        expiresDate = facts.expiresDate
+        if let start = facts.purchaseDate, let end = facts.expiresDate, start > end { notes.add(.purchasedAfterExpiry) }
+    }
+
+    /// A named offer comes first. Else the trial flag comes before the introductory flag, because free trials before
+    /// 2024 have only the trial flag (Reference.md V3.5 "Trial flags" and V9.2).
+    private mutating func setOffer(_ facts: borrowing PurchaseFacts) {
+        let isTrial = facts.isTrialPeriod == true
+        if let identifier = facts.promotionalOfferId {
+            offerType = .promotional
+            offerIdentifier = identifier
+        } else if let name = facts.offerCodeRefName {
+            offerType = .offerCode
+            offerIdentifier = name
+        } else if isTrial || facts.isInIntroOfferPeriod == true {
+            offerType = .introductory
+        } else {
+            return
+        }
+        if isTrial { offerDiscountType = .freeTrial }
     }
 }
 

@@ -81,7 +81,7 @@ extension FactSet {
 
 extension TransactionFact {
     init(_ statement: borrowing PurchaseStatement, _ origin: FactOrigin) {
-        self.init(payload: statement.payload, legacy: statement.legacy, origin: origin)
+        self.init(statement.shared, legacy: statement.legacy, origin: origin)
     }
 }
 

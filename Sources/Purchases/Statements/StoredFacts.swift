@@ -49,7 +49,10 @@ public struct TransactionFact: Sendable {
     /// Only what the document states: no conclusions, no catalog. `transactionId` is set; facts without one are not
     /// stored. Facts of legacy documents have no `revocationDate` and no `revocationReason`. These documents state a
     /// cancellation, which may be an upgrade; it is in ``legacy``. Facts of unsigned StoreKit 2 JSON have both.
-    public internal(set) var payload: JWSTransactionDecodedPayload
+    public internal(set) var payload: JWSTransactionDecodedPayload {
+        @inlinable _read { yield shared.payload }
+        _modify { yield &shared.payload }
+    }
     /// Nil for a document that cannot state them, such as a JWS of the App Store.
     public let legacy: LegacyTransactionFields?
     /// The document that states the transaction. The kind of the fact is ``FactKind/notified`` for a cancellation in a
@@ -57,21 +60,19 @@ public struct TransactionFact: Sendable {
     public let origin: FactOrigin
     /// Whether the fact states a cancellation. Of two facts of one kind and date, such a fact is kept.
     package let revokes: Bool
+    @usableFromInline var shared: SharedTransaction
 
-    package init(payload: JWSTransactionDecodedPayload, legacy: LegacyTransactionFields?, origin: FactOrigin) {
-        self.payload = payload
-        self.legacy = legacy
-        revokes = payload.revocationDate != nil || legacy?.cancellationDate != nil
-        self.origin = origin.ofTransaction(revokes: revokes)
+    package init(
+        payload: JWSTransactionDecodedPayload, legacy: LegacyTransactionFields?, origin: FactOrigin
+    ) {
+        self.init(SharedTransaction(payload), legacy: legacy, origin: origin)
     }
-}
 
-extension JWSTransactionDecodedPayload {
-    /// Moves the transaction out, and leaves one without members. A copy would count a reference for each of its texts.
-    mutating func take() -> JWSTransactionDecodedPayload {
-        var taken = JWSTransactionDecodedPayload()
-        swap(&taken, &self)
-        return taken
+    init(_ shared: SharedTransaction, legacy: LegacyTransactionFields?, origin: FactOrigin) {
+        self.shared = shared
+        self.legacy = legacy
+        revokes = shared.payload.revocationDate != nil || legacy?.cancellationDate != nil
+        self.origin = origin.ofTransaction(revokes: revokes)
     }
 }
 

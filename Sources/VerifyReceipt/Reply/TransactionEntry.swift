@@ -102,32 +102,33 @@ extension TransactionEntry {
 extension TransactionEntry {
     /// With `trustsRecorded`, cancellations that only unsigned documents state count too.
     init(_ stored: borrowing StoredTransaction, trustsRecorded: Bool = false) {
-        self.init(stored.payload, trustsRecorded ? stored.trustedLegacy : stored.completeLegacy)
-        isGroupSigned = stored.isGroupSigned
-        isSigned = stored.isSigned
+        self.init(stored, trustsRecorded ? stored.trustedLegacy : stored.completeLegacy)
     }
 
-    private init(_ payload: borrowing JWSTransactionDecodedPayload, _ legacy: borrowing LegacyTransactionFields) {
-        quantity = payload.quantity.map(Int64.init)
-        productId = payload.productId
-        transactionId = payload.transactionId
-        originalTransactionId = payload.originalTransactionId
-        purchaseDate = payload.purchaseDate
-        originalPurchaseDate = payload.originalPurchaseDate
-        expiresDate = payload.expiresDate
-        webOrderLineItemId = payload.webOrderLineItemId.flatMap { $0 == "0" ? nil : $0 }
-        type = payload.type
+    // Member by member, because a copy of the payload would take longer.
+    private init(_ stored: borrowing StoredTransaction, _ legacy: borrowing LegacyTransactionFields) {
+        isGroupSigned = stored.isGroupSigned
+        isSigned = stored.isSigned
+        quantity = stored.payload.quantity.map(Int64.init)
+        productId = stored.payload.productId
+        transactionId = stored.payload.transactionId
+        originalTransactionId = stored.payload.originalTransactionId
+        purchaseDate = stored.payload.purchaseDate
+        originalPurchaseDate = stored.payload.originalPurchaseDate
+        expiresDate = stored.payload.expiresDate
+        webOrderLineItemId = stored.payload.webOrderLineItemId.flatMap { $0 == "0" ? nil : $0 }
+        type = stored.payload.type
         itemId = legacy.itemId
         isTrialPeriod = legacy.isTrialPeriod
         isInIntroOfferPeriod = legacy.isInIntroOfferPeriod
         ownershipType = legacy.inAppOwnershipType?.rawValue
         promotionalOfferId = legacy.promotionalOfferId
         offerCodeRefName = legacy.offerCodeRefName
-        isUpgraded = payload.isUpgraded == true
-        sharesPeriod = payload.additionalTransactionReason != nil
+        isUpgraded = stored.payload.isUpgraded == true
+        sharesPeriod = stored.payload.additionalTransactionReason != nil
         cancellationDate = legacy.cancellationDate
         cancellationReason = legacy.cancellationReason
-        subscriptionGroupIdentifier = payload.subscriptionGroupIdentifier
-        appAccountToken = payload.appAccountToken
+        subscriptionGroupIdentifier = stored.payload.subscriptionGroupIdentifier
+        appAccountToken = stored.payload.appAccountToken
     }
 }
