@@ -82,6 +82,11 @@ public struct AppTransaction: AppStoreModel, Payload {
     package mutating func presentFields() -> UInt64 { PresentFields.bits(of: &self) }
 }
 
+extension AppTransaction {
+    /// A property of StoreKit 27 whose JSON Apple does not document. The value keeps it in ``unknownMembers``.
+    package static let undocumentedNames: Set<String> = ["revocationDate"]
+}
+
 /// Every field of ``AppTransaction`` (Reference.md S5.3).
 ///
 /// Each case has Apple's name of its field, and stands for the property of the same name. The documentation of that

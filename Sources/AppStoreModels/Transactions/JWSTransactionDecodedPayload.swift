@@ -191,6 +191,16 @@ public struct JWSTransactionDecodedPayload: AppStoreModel, Payload {
     package mutating func presentFields() -> UInt64 { PresentFields.bits(of: &self) }
 }
 
+extension JWSTransactionDecodedPayload {
+    /// Members of a transaction from a bundle (StoreKit 27). Apple names them as properties and does not document their JSON, so
+    /// both usual spellings are here. The payload keeps them in ``unknownMembers``.
+    package static let undocumentedNames: Set<String> = [
+        "bundleProductID", "bundleProductId", "bundleTransactionID", "bundleTransactionId",
+        "bundleOriginalTransactionID", "bundleOriginalTransactionId", "bundleSubscriptionGroupID",
+        "bundleSubscriptionGroupId", "bundleSubscriptionGroupIdentifier", "previousOriginalTransactionID",
+    ]
+}
+
 /// Every field of ``JWSTransactionDecodedPayload`` (App Store Server API 1.23; Reference.md S5.1).
 ///
 /// Each case has Apple's name of its field, and stands for the property of the same name. The documentation of that

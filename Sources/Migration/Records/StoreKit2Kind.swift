@@ -42,8 +42,9 @@ package enum StoreKit2Kind: Sendable, Equatable {
     }
 
     private static let transactionNames = names(TransactionField.self)
+        .union(JWSTransactionDecodedPayload.undocumentedNames)
     private static let renewalInfoNames = names(RenewalInfoField.self)
-    private static let appTransactionNames = names(AppTransactionField.self)
+    private static let appTransactionNames = names(AppTransactionField.self).union(AppTransaction.undocumentedNames)
 
     private static func names<Field: PayloadField>(_: Field.Type) -> Set<String> {
         Set(Field.allCases.map { "\($0.name)" })

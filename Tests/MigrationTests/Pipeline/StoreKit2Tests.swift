@@ -369,6 +369,25 @@ struct StoreKit2Tests {
         #expect(app.apps.first?["standing"]?.string == "recorded")
     }
 
+    @Test("Members of bundles, whose JSON Apple does not document, stay with decoded StoreKit 2 JSON")
+    func undocumentedMembers() async throws {
+        var object = try Self.object(Self.transaction())
+        object["bundleProductID"] = "com.example.orchard.bundle"
+        object["bundleTransactionId"] = "7"
+        object["userId"] = "u1"
+        let result = try await migrate(object)
+        let line = try #require(result.transactions.first)
+        #expect(line["transaction"]?["bundleProductID"]?.string == "com.example.orchard.bundle")
+        #expect(line["record"]?["userId"]?.string == "u1" && line["record"]?["bundleProductID"] == nil)
+        let stored = result.facts.first?.transactions.first?.payload
+        #expect(stored?.unknownMembers.names == ["bundleProductID", "bundleTransactionId"])
+
+        var app = try Self.object(Self.appTransaction)
+        app["revocationDate"] = Int(Self.date)
+        let facts = try await migrate(app).facts
+        #expect(facts.first?.appTransaction?.payload.unknownMembers.names == ["revocationDate"])
+    }
+
     @Test("A signed app transaction without an id is quarantined, also beside one of the same app that has one")
     func unnamedSignedApp() async throws {
         var unnamed = Self.appTransaction
