@@ -139,10 +139,10 @@ public struct StoreReport: Sendable, Equatable {
     public internal(set) var refundsByYear: [String: Int] = [:]
     /// `unknown` if no document states the type.
     public internal(set) var refundsByType: [String: Int] = [:]
-    /// Subscriptions with a free trial that was not revoked, and how many of them have a later period that was neither a free trial
-    /// nor revoked.
+    /// Subscriptions with a free trial that was not revoked, and how many of them have a later period that was neither free nor
+    /// revoked.
     public internal(set) var trials = 0
-    /// Those of ``trials`` with a later period that was neither a free trial nor revoked.
+    /// Those of ``trials`` with a later period that was neither free nor revoked.
     public internal(set) var trialsPaid = 0
     /// By product, in the order of the ids; at most ``maximumProducts``.
     public internal(set) var terms: [Term] = []

@@ -14,12 +14,14 @@ extension Sequence<JWSTransactionDecodedPayload> {
     /// When the subscription with these transactions started, also if no document states its first periods.
     package var subscriptionStart: Int64? { compactMap(\.firstBought).min() }
 
-    /// Whether the subscription with these transactions was paid for after its free trial: a later period is neither a
-    /// free trial nor revoked. Nil if no free trial stayed valid.
+    /// Whether the subscription with these transactions was paid for after its free trial: a later period is neither free nor
+    /// revoked. A period whose price nothing states counts as paid. Nil if no free trial stayed valid.
     package var isPaidAfterTrial: Bool? {
         let valid = filter { !$0.isRevoked }
         let trials = valid.filter { $0.offerDiscountType == .freeTrial }
         guard let trial = trials.compactMap(\.purchaseDate).min() else { return nil }
-        return valid.contains { $0.offerDiscountType != .freeTrial && ($0.purchaseDate ?? .min) > trial }
+        return valid.contains {
+            $0.payment(countsUnpricedAsPaid: true) != .free && ($0.purchaseDate ?? .min) > trial
+        }
     }
 }

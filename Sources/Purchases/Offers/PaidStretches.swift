@@ -8,23 +8,21 @@ enum PeriodPayment {
     case unknown
 }
 
-extension SubscriptionPeriodSpan {
-    /// Whether the customer paid for the period:
+extension JWSTransactionDecodedPayload {
+    /// Whether the customer paid for the period of the transaction:
     /// - Free: a free trial, a price of 0, or a full refund. A refund without a type is a full one: it is older than
     ///   the field.
     /// - Paid: a price, or an offer with a paid mode. After a prorated refund, the time before it stays paid.
     /// - Unknown: everything else, unless `countsUnpricedAsPaid` is set.
     func payment(countsUnpricedAsPaid: Bool) -> PeriodPayment {
         if isRevoked {
-            guard let type = transaction.revocationType, type != .refundFull else { return .free }
+            guard let type = revocationType, type != .refundFull else { return .free }
             guard type == .refundProrated else { return .unknown }
         }
-        if transaction.offerDiscountType == .freeTrial { return .free }
-        if let price = transaction.price { return price > 0 ? .paid : price == 0 ? .free : .unknown }
-        if let mode = transaction.offerDiscountType {
-            return mode == .payAsYouGo || mode == .payUpFront ? .paid : .unknown
-        }
-        return transaction.offerType == nil && countsUnpricedAsPaid ? .paid : .unknown
+        if offerDiscountType == .freeTrial { return .free }
+        if let price { return price > 0 ? .paid : price == 0 ? .free : .unknown }
+        if let mode = offerDiscountType { return mode == .payAsYouGo || mode == .payUpFront ? .paid : .unknown }
+        return offerType == nil && countsUnpricedAsPaid ? .paid : .unknown
     }
 }
 
@@ -58,7 +56,7 @@ extension SubscriptionTimeline {
         var shortest: PaidStretch?
         var longest: PaidStretch?
         for span in own where span.start <= now && span.end > span.start {
-            switch span.payment(countsUnpricedAsPaid: countsUnpricedAsPaid) {
+            switch span.transaction.payment(countsUnpricedAsPaid: countsUnpricedAsPaid) {
             case .paid:
                 certain.add(span, until: now)
                 possible.add(span, until: now)

@@ -333,9 +333,11 @@ struct StoreReportTests {
                 $0.revocationReason = .other
             },
             Samples.period("40", "40", from: 0, source: .appStoreServerAPI), trial("41", "40", from: 30),
+            trial("50", "50", from: 0),
+            Samples.period("51", "50", from: 30, source: .appStoreServerAPI) { $0.price = 0 },
         ].map { StoreSamples.set($0) }
         let report = try await Self.report(sets)
-        #expect(report.trials == 4)
+        #expect(report.trials == 5)
         #expect(report.trialsPaid == 1)
     }
 
