@@ -252,7 +252,7 @@ import VerifyReceipt
         expectAmounts(stored, answers, customer)
         expectOffers(answers, conclusions, customer)
         try expectExport(exported, stored, answers, customer)
-        try await expectReply(endpoints.complete, stored, answers, customer)
+        try await expectReply(endpoints, stored, answers, customer)
         try await expectValidations(
             try unwrap(endpoints.validating[customer.catalogKind]), answers, conclusions, customer)
         try await expectOldReply(endpoints.complete, customer)
@@ -549,11 +549,11 @@ import VerifyReceipt
     /// The reply lists the transactions as the store resolves them, and a client that reads it grants what the entitlements say.
     @inline(never)
     private static func expectReply(
-        _ endpoint: VerifyReceiptEndpoint, _ stored: Customer, _ answers: Answers, _ customer: GeneratedCustomer
+        _ endpoints: Endpoints, _ stored: Customer, _ answers: Answers, _ customer: GeneratedCustomer
     ) async throws {
         let receipt = body(try unwrap(customer.receipts.last))
         for now in moments(customer)[1...2] {
-            let reply = try await endpoint.ask(receipt, now: now)
+            let reply = try await endpoints.complete.ask(receipt, now: now)
             #expect(reply.status == 0, "\(name(customer))")
             let rows = reply.latest ?? []
             #expect(reply.latest != nil || customer.purchases.allSatisfy { $0.end == nil }, "\(name(customer))")
@@ -578,7 +578,26 @@ import VerifyReceipt
             let comparison = try ReplyComparison(apples: bytes, ours: bytes, context: ComparisonContext(now: now))
             #expect(comparison.isIdentical, "\(name(customer))")
             #expect(comparison.entitlement.obstacle == nil && !comparison.entitlement.isDifferent, "\(name(customer))")
+            let oldest = body(try unwrap(customer.receipts.first))
+            try expectComparison(reply, try await endpoints.alone.ask(oldest, now: now), customer, at: now)
         }
+    }
+
+    /// The comparison with the reply to the oldest receipt alone counts the purchases that only one of the two grants.
+    private static func expectComparison(
+        _ reply: ReadReply, _ alone: ReadReply, _ customer: GeneratedCustomer, at now: Int64
+    ) throws {
+        let all = try unwrap(ReplyPurchases(try unwrap(reply.json.object), at: now))
+        let known = try unwrap(ReplyPurchases(try unwrap(alone.json.object), at: now))
+        func granted(by one: ReplyPurchases, not other: ReplyPurchases) -> Int {
+            one.keys.count { one[$0]?.isGranted == true && other[$0]?.isGranted != true }
+        }
+        let comparison = try ReplyComparison(
+            apples: reply.reply.body, ours: alone.reply.body, context: ComparisonContext(now: now)
+        ).entitlement
+        #expect(comparison.obstacle == nil, "\(name(customer))")
+        #expect(comparison.grantedByAppleOnly == granted(by: all, not: known), "\(name(customer))")
+        #expect(comparison.grantedByOursOnly == granted(by: known, not: all), "\(name(customer))")
     }
 
     /// The plugin gets the same access as the entitlements, until they end, and the same introductory offers, whichever
