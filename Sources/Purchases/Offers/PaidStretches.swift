@@ -42,17 +42,19 @@ extension SubscriptionTimeline {
     ///
     /// A period continues the stretch if it begins by the end of the one before. It may be of another product: an
     /// upgrade or downgrade within the group does not end the stretch. A renewal that succeeded after a failed billing
-    /// (`transactionReason` RENEWAL) continues it too, but the days between do not count. A pause of more than 60 days,
-    /// the time of billing retries, ends the stretch; so does a free period.
+    /// (`transactionReason` RENEWAL) continues it too, but the days between do not count. Receipts do not state the reason, so
+    /// their later periods may or may not continue it. A pause of more than 60 days, the time of billing retries, ends the
+    /// stretch; so does a free period.
     ///
     /// Months are counted from the beginning to the end of each run without a gap, and then summed. The lengths of the
     /// periods do not count: four weeks and a few days are one month, not one period.
     func latestPaidStretch(
         until now: Int64, countsUnpricedAsPaid: Bool, monthLength: PurchaseHistory.MonthLength
     ) -> (shortest: PaidStretch?, longest: PaidStretch?) {
-        // Both end with the current period; only `possible` includes unknown periods before it.
-        var certain = StretchCounter(monthLength: monthLength)
-        var possible = StretchCounter(monthLength: monthLength)
+        // Both end with the current period; only `possible` includes unknown periods before it, and those before a pause that
+        // billing may explain.
+        var certain = StretchCounter(monthLength: monthLength, countsUnstatedRenewals: false)
+        var possible = StretchCounter(monthLength: monthLength, countsUnstatedRenewals: true)
         var shortest: PaidStretch?
         var longest: PaidStretch?
         for span in own where span.start <= now && span.end > span.start {
@@ -79,12 +81,15 @@ extension SubscriptionTimeline {
 
 private struct StretchCounter {
     let monthLength: PurchaseHistory.MonthLength
+    /// Whether a period that may be a late renewal counts as one if no document states the reason.
+    let countsUnstatedRenewals: Bool
     private var monthsBefore: Int64 = 0
     private var run: (start: Int64, end: Int64)?
     private var last: String?
 
-    init(monthLength: PurchaseHistory.MonthLength) {
+    init(monthLength: PurchaseHistory.MonthLength, countsUnstatedRenewals: Bool) {
         self.monthLength = monthLength
+        self.countsUnstatedRenewals = countsUnstatedRenewals
     }
 
     var months: Int64 { monthsBefore + (run.map { monthLength.wholeMonths(from: $0.start, to: $0.end) } ?? 0) }
@@ -102,7 +107,7 @@ private struct StretchCounter {
                 return
             }
             let isLateRenewal =
-                span.transaction.transactionReason == .renewal && span.canRenew(periodUntil: known.end)
+                span.isRenewal(ifUnstated: countsUnstatedRenewals) && span.canRenew(periodUntil: known.end)
             monthsBefore = isLateRenewal ? months : 0
         }
         run = (span.start, end)
@@ -110,5 +115,14 @@ private struct StretchCounter {
 
     mutating func reset() {
         (monthsBefore, run, last) = (0, nil, nil)
+    }
+}
+
+extension SubscriptionPeriodSpan {
+    /// Whether the period renews an earlier one.
+    /// - Parameter ifUnstated: the answer if no document states the reason. The first period of a subscription renews none.
+    fileprivate func isRenewal(ifUnstated: Bool) -> Bool {
+        guard let reason = transaction.transactionReason else { return ifUnstated && !entry.isBeginning }
+        return reason == .renewal
     }
 }

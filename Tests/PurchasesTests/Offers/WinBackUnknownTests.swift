@@ -38,6 +38,30 @@ struct WinBackUnknownTests {
         #expect(two.eligibility(for: Samples.offer, at: Samples.month(9)).reason(.paidMonths)?.outcome == .unknown)
     }
 
+    @Test("A later period without a reason may be a renewal that billing delayed: its months may add up")
+    func unstatedReason() {
+        func paidMonths(_ change: (inout JWSTransactionDecodedPayload) -> Void = { _ in }) -> OfferReason? {
+            let late = Samples.period(2, 3) {
+                $0.purchaseDate = Samples.month(2) + 9 * Samples.day
+                $0.expiresDate = Samples.month(3) + 9 * Samples.day
+                change(&$0)
+            }
+            return Samples.history(Samples.monthly(0..<2) + [late])
+                .eligibility(for: Samples.offer, at: Samples.month(9)).reason(.paidMonths)
+        }
+        #expect(paidMonths()?.outcome == .unknown)
+        #expect(paidMonths()?.months == 1)
+        #expect(paidMonths { $0.transactionReason = .renewal }?.outcome == .satisfied)
+        #expect(paidMonths { $0.transactionReason = .purchase }?.outcome == .failed)
+        // The first period of a subscription renews none, and billing is retried for 60 days.
+        #expect(paidMonths { $0.originalTransactionId = $0.transactionId }?.outcome == .failed)
+        let lapsed = paidMonths {
+            $0.purchaseDate = Samples.month(2) + 61 * Samples.day
+            $0.expiresDate = Samples.month(5)
+        }
+        #expect(lapsed?.outcome == .failed)
+    }
+
     @Test("A redeemed offer without an identifier may be this one")
     func unnamedOffer() {
         let redeemed = Samples.period(6, 9) { $0.offerType = .winBack }
