@@ -48,9 +48,9 @@ package struct SandboxReceipts {
             $0.cancellationDate = cancellation.map { .seconds(ForgedInstant(milliseconds: $0.date)) } ?? .empty
             $0.cancellationReason = cancellation?.reason.map { Int64($0) }
             $0.ownershipType = payload.inAppOwnershipType == .familyShared ? 1 : 0
-            $0.promotionalOfferId = payload.promotionalOfferId
-            $0.isTrialPeriod = payload.isTrialPeriod
-            $0.isInIntroOfferPeriod = payload.isInIntroOfferPeriod
+            $0.promotionalOfferId = payload.legacyOffer.promotionalOfferId
+            $0.isTrialPeriod = payload.legacyOffer.isTrialPeriod
+            $0.isInIntroOfferPeriod = payload.legacyOffer.isInIntroOfferPeriod
         }
     }
 
@@ -89,8 +89,8 @@ package struct SandboxReceipts {
             let cancellation = transaction.cancellation
             $0.cancellationDate = cancellation.map { ForgedInstant(milliseconds: $0.date) }
             $0.cancellationReason = cancellation?.reason.map { String($0) }
-            if let isInIntroOfferPeriod = payload.isInIntroOfferPeriod {
-                $0.isTrialPeriod = payload.isTrialPeriod
+            if let isInIntroOfferPeriod = payload.legacyOffer.isInIntroOfferPeriod {
+                $0.isTrialPeriod = payload.legacyOffer.isTrialPeriod
                 $0.isInIntroOfferPeriod = isInIntroOfferPeriod
             }
         }

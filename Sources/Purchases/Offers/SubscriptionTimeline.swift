@@ -366,7 +366,6 @@ extension PurchaseHistory.Entry {
 extension JWSTransactionDecodedPayload {
     /// Whether the transaction is for an auto-renewable subscription. In addition, only non-renewing subscriptions
     /// expire, and they state their type.
-    @inline(__always)
     package var isSubscription: Bool { Self.isSubscription(type, expiresDate: expiresDate) }
 
     /// The same for a transaction in another form. Legacy documents state an end only for auto-renewable subscriptions

@@ -376,8 +376,9 @@ extension LegacyTransactionFields {
         unsigned: LegacyTransactionFields?
     ) {
         if places.signed != nil {
-            promotionalOfferId = receipt?.promotionalOfferId ?? joined.payload.promotionalOfferId
-            offerCodeRefName = joined.payload.offerCodeRefName
+            let offer = joined.payload.legacyOffer
+            promotionalOfferId = receipt?.promotionalOfferId ?? offer.promotionalOfferId
+            offerCodeRefName = offer.offerCodeRefName
         } else {
             promotionalOfferId = places.receipt != nil ? receipt?.promotionalOfferId : unsigned?.promotionalOfferId
             offerCodeRefName = unsigned?.offerCodeRefName

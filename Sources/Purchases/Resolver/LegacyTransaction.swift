@@ -1,35 +1,46 @@
 package import AppStoreModels
 package import ProductCatalog
 
-// The modern fields of a transaction, in the terms of the legacy documents. Those of a transaction are inlined, because a call would
-// copy the transaction.
+// The modern fields of a transaction, in the terms of the legacy documents.
 
-extension JWSTransactionDecodedPayload {
+/// The offer of a transaction or of a renewal.
+package struct LegacyOffer {
+    let type: OfferType?
+    let identifier: String?
+    let discountType: OfferDiscountType?
+    /// Whether the product is an auto-renewable subscription.
+    let isSubscription: Bool
+
     /// `is_trial_period` of a transaction that states its offer: "true" for a free introductory offer.
-    @inline(__always)
-    package var isTrialPeriod: Bool { offerType == .introductory && offerDiscountType == .freeTrial }
+    package var isTrialPeriod: Bool { type == .introductory && discountType == .freeTrial }
 
     /// `is_in_intro_offer_period` of a transaction that states its offer: "true" for a paid introductory offer. Free trials get
     /// "false", as in 44 of 44 signed receipts; one reply of late 2024 has both flags (Reference.md V3.5, "Trial flags"). Nil
     /// except for auto-renewable subscriptions.
-    @inline(__always)
-    package var isInIntroOfferPeriod: Bool? { isSubscription ? offerType == .introductory && !isTrialPeriod : nil }
+    package var isInIntroOfferPeriod: Bool? { isSubscription ? type == .introductory && !isTrialPeriod : nil }
 
     /// `promotional_offer_id`
-    @inline(__always)
-    package var promotionalOfferId: String? { offerType == .promotional ? offerIdentifier : nil }
+    package var promotionalOfferId: String? { type == .promotional ? identifier : nil }
 
     /// `offer_code_ref_name`
-    @inline(__always)
-    package var offerCodeRefName: String? { offerType == .offerCode ? offerIdentifier : nil }
+    package var offerCodeRefName: String? { type == .offerCode ? identifier : nil }
+}
+
+extension JWSTransactionDecodedPayload {
+    /// The offer that applies to the transaction.
+    package var legacyOffer: LegacyOffer {
+        LegacyOffer(
+            type: offerType, identifier: offerIdentifier, discountType: offerDiscountType,
+            isSubscription: isSubscription)
+    }
 }
 
 extension JWSRenewalInfoDecodedPayload {
-    /// `promotional_offer_id` of `pending_renewal_info`
-    package var promotionalOfferId: String? { offerType == .promotional ? offerIdentifier : nil }
-
-    /// `offer_code_ref_name` of `pending_renewal_info`
-    package var offerCodeRefName: String? { offerType == .offerCode ? offerIdentifier : nil }
+    /// The offer that `pending_renewal_info` states.
+    package var legacyOffer: LegacyOffer {
+        LegacyOffer(
+            type: offerType, identifier: offerIdentifier, discountType: offerDiscountType, isSubscription: true)
+    }
 }
 
 /// Values that a reply can contain although no document states them, for clients that require them.
@@ -52,12 +63,13 @@ extension StoredTransaction {
     ///   replaced it.
     package var completeLegacy: LegacyTransactionFields {
         var fields = legacy
+        let offer = payload.legacyOffer
         if origins.contains(where: { $0.kind == .signedTransaction }) {
-            if fields.isTrialPeriod == nil { fields.isTrialPeriod = payload.isTrialPeriod }
-            if fields.isInIntroOfferPeriod == nil { fields.isInIntroOfferPeriod = payload.isInIntroOfferPeriod }
+            if fields.isTrialPeriod == nil { fields.isTrialPeriod = offer.isTrialPeriod }
+            if fields.isInIntroOfferPeriod == nil { fields.isInIntroOfferPeriod = offer.isInIntroOfferPeriod }
         }
-        if fields.promotionalOfferId == nil { fields.promotionalOfferId = payload.promotionalOfferId }
-        if fields.offerCodeRefName == nil { fields.offerCodeRefName = payload.offerCodeRefName }
+        if fields.promotionalOfferId == nil { fields.promotionalOfferId = offer.promotionalOfferId }
+        if fields.offerCodeRefName == nil { fields.offerCodeRefName = offer.offerCodeRefName }
         if fields.inAppOwnershipType == nil { fields.inAppOwnershipType = payload.inAppOwnershipType }
         if let date = payload.revocationDate { fields.cancellationDate = date }
         if fields.cancellationDate == nil {

@@ -14,8 +14,8 @@ extension JSONWriter {
         if let isRetrying = info.isInBillingRetryPeriod, isRetrying || info.expirationIntent != nil {
             member("is_in_billing_retry_period", isRetrying ? "1" : "0")
         }
-        member("promotional_offer_id", info.promotionalOfferId)
-        member("offer_code_ref_name", info.offerCodeRefName)
+        member("promotional_offer_id", info.legacyOffer.promotionalOfferId)
+        member("offer_code_ref_name", info.legacyOffer.offerCodeRefName)
         let priceIncrease = info.priceIncreaseStatus.map { Int64($0.rawValue) }
         decimalMember("price_consent_status", priceIncrease)
         decimalMember("price_increase_status", priceIncrease)

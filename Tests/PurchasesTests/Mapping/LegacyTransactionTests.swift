@@ -15,27 +15,27 @@ struct LegacyTransactionTests {
     @Test("A free trial is no introductory offer period, and only subscriptions have that member")
     func flags() {
         let trial = period(.introductory, .freeTrial)
-        #expect(trial.isTrialPeriod && trial.isInIntroOfferPeriod == false)
+        #expect(trial.legacyOffer.isTrialPeriod && trial.legacyOffer.isInIntroOfferPeriod == false)
         let paid = period(.introductory, .payUpFront)
-        #expect(!paid.isTrialPeriod && paid.isInIntroOfferPeriod == true)
+        #expect(!paid.legacyOffer.isTrialPeriod && paid.legacyOffer.isInIntroOfferPeriod == true)
         let winBack = period(.winBack, .freeTrial)
-        #expect(!winBack.isTrialPeriod && winBack.isInIntroOfferPeriod == false)
+        #expect(!winBack.legacyOffer.isTrialPeriod && winBack.legacyOffer.isInIntroOfferPeriod == false)
         var consumable = paid
         consumable.type = .consumable
-        #expect(consumable.isInIntroOfferPeriod == nil)
+        #expect(consumable.legacyOffer.isInIntroOfferPeriod == nil)
     }
 
     @Test("The identifier of an offer is that of its type, for a transaction and for the next renewal")
     func offerIdentifiers() {
         for type in [OfferType.introductory, .promotional, .offerCode, .winBack] {
             let transaction = period(type)
-            #expect(transaction.promotionalOfferId == (type == .promotional ? "loyal" : nil))
-            #expect(transaction.offerCodeRefName == (type == .offerCode ? "loyal" : nil))
+            #expect(transaction.legacyOffer.promotionalOfferId == (type == .promotional ? "loyal" : nil))
+            #expect(transaction.legacyOffer.offerCodeRefName == (type == .offerCode ? "loyal" : nil))
             var info = JWSRenewalInfoDecodedPayload()
             info.offerType = type
             info.offerIdentifier = "loyal"
-            #expect(info.promotionalOfferId == transaction.promotionalOfferId)
-            #expect(info.offerCodeRefName == transaction.offerCodeRefName)
+            #expect(info.legacyOffer.promotionalOfferId == transaction.legacyOffer.promotionalOfferId)
+            #expect(info.legacyOffer.offerCodeRefName == transaction.legacyOffer.offerCodeRefName)
         }
     }
 
