@@ -429,8 +429,9 @@ import VerifyReceipt
         #expect(Set(answers.terms.keys) == Set(expected.keys), "\(name(customer))")
         for (id, term) in answers.terms where term.revocationDate == nil {
             // Signed transactions have milliseconds, receipts do not.
-            let start = expected[id]?.lowerBound ?? 0
+            let (start, end) = (expected[id]?.lowerBound ?? 0, expected[id]?.upperBound ?? 0)
             #expect(abs(term.start - start) < 1_000, "\(name(customer)): \(id)")
+            #expect(abs((term.end ?? 0) - end) < 1_000, "\(name(customer)): \(id)")
         }
     }
 
@@ -573,6 +574,7 @@ import VerifyReceipt
                 #expect(row.text("cancellation_date_ms") == cancelled.map { String($0) }, "\(name(customer)): \(id)")
             }
             try expectGrants(reply, stored, customer, at: now)
+            try await expectCurrentRows(endpoints.complete, reply, customer, at: now)
             guard now == moments(customer)[1] else { continue }
             let bytes = reply.reply.body
             let comparison = try ReplyComparison(apples: bytes, ours: bytes, context: ComparisonContext(now: now))
@@ -581,6 +583,30 @@ import VerifyReceipt
             let oldest = body(try unwrap(customer.receipts.first))
             try expectComparison(reply, try await endpoints.alone.ask(oldest, now: now), customer, at: now)
         }
+    }
+
+    /// With `exclude-old-transactions`, the reply has at least one row of each subscription and every other row, and grants the same
+    /// purchases.
+    @inline(never)
+    private static func expectCurrentRows(
+        _ endpoint: VerifyReceiptEndpoint, _ whole: ReadReply, _ customer: GeneratedCustomer, at now: Int64
+    ) async throws {
+        let request = body(try unwrap(customer.receipts.last), #","exclude-old-transactions":true"#)
+        let current = try await endpoint.ask(request, now: now)
+        func ids(_ reply: ReadReply, _ key: String) -> Set<String> {
+            Set((reply.latest ?? []).compactMap { $0.text(key) })
+        }
+        let (left, all) = (ids(current, "transaction_id"), ids(whole, "transaction_id"))
+        let periods = Set(customer.purchases.filter { $0.end != nil }.map(\.id))
+        #expect(left.isSubset(of: all) && left.isSuperset(of: all.subtracting(periods)), "\(name(customer)) at \(now)")
+        #expect(
+            ids(current, "original_transaction_id") == ids(whole, "original_transaction_id"),
+            "\(name(customer)) at \(now)")
+        func granted(_ reply: ReadReply) throws -> Set<String> {
+            let purchases = try unwrap(ReplyPurchases(try unwrap(reply.json.object), at: now))
+            return Set(purchases.keys.filter { purchases[$0]?.isGranted == true }.compactMap(\.originalTransactionId))
+        }
+        #expect(try granted(current) == granted(whole), "\(name(customer)) at \(now)")
     }
 
     /// The comparison with the reply to the oldest receipt alone counts the purchases that only one of the two grants.
