@@ -7,16 +7,11 @@ package struct ParityRun: Sendable {
     private let learning: LatestReceiptLearning
     /// The date for records and replies without one; milliseconds since 1970-01-01T00:00:00Z.
     private let now: Int64
-    private let maximumDifferences: Int
 
-    package init(
-        endpoint: VerifyReceiptEndpoint, learning: LatestReceiptLearning = .none, now: Int64,
-        maximumDifferences: Int = 200
-    ) {
+    package init(endpoint: VerifyReceiptEndpoint, learning: LatestReceiptLearning = .none, now: Int64) {
         self.endpoint = endpoint
         self.learning = learning
         self.now = now
-        self.maximumDifferences = maximumDifferences
     }
 
     /// - Throws: ``ReplyComparisonError``.
@@ -26,8 +21,7 @@ package struct ParityRun: Sendable {
         let moment = Self.moment(pair)
         if learning == .sameReply { await learn(from: pair, at: environment, moment) }
         let reply = await endpoint.reply(to: pair.request, at: environment, now: moment ?? now)
-        var context = ComparisonContext(
-            isSameMoment: moment != nil, now: moment ?? now, maximumDifferences: maximumDifferences)
+        var context = ComparisonContext(isSameMoment: moment != nil, now: moment ?? now)
         context.facts = facts
         if learning == .earlierPairs { await learn(from: pair, at: environment, moment) }
         return try ReplyComparison(apples: pair.reply, ours: reply.body, context: context)

@@ -14,15 +14,14 @@ package final class SQLiteTableFile: Sendable {
     private let queue: DatabaseQueue
 
     /// Opens a file. A missing file is created with read permission for its owner only.
-    /// - Parameters:
-    ///   - path: the path of the file; its folder must exist.
-    ///   - busyTimeout: how long to wait while another program writes, in seconds.
+    /// - Parameter path: the path of the file; its folder must exist.
     /// - Throws: `TransactionStoreError`.
-    package init(path: String, busyTimeout: Double = 30) throws {
+    package init(path: String) throws {
         self.path = path
         var configuration = Configuration()
         configuration.label = "SQLiteTableFile"
-        configuration.busyMode = .timeout(busyTimeout)
+        // Seconds to wait while another program writes.
+        configuration.busyMode = .timeout(30)
         // Temporary tables may not fit into memory.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA temp_store = FILE") }
         PrivateFile.make(path)

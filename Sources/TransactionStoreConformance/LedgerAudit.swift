@@ -6,7 +6,8 @@ package import TransactionStore
 package enum LedgerAudit {
     /// Returns the events of each transaction, in order.
     @discardableResult
-    package static func check(_ store: any CompleteTransactionStore, pageSize: Int = 97) async throws -> [LedgerEntry] {
+    package static func check(_ store: any CompleteTransactionStore) async throws -> [LedgerEntry] {
+        let pageSize = 97
         var entries: [LedgerEntry] = []
         while true {
             let page = try await store.changes(after: entries.last?.position ?? 0, limit: pageSize)

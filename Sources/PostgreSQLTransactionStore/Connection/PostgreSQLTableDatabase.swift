@@ -6,21 +6,19 @@ package final class PostgreSQLTableDatabase: Sendable {
     private let connection: PostgreSQLConnection
     private let address: PostgreSQLAddress
 
+    /// In milliseconds. One statement can write a large table.
+    private static let timeouts = PostgreSQLTimeouts(
+        statement: 3_600_000, lock: 60_000, acquire: 10_000, answer: 3_605_000)
+
     /// Creates a connection, which opens at its first use.
-    /// - Parameters:
-    ///   - url: a connection URI of libpq. `?schema=NAME` names the schema of the tables, which is created if it is
-    ///     missing. The default is the first existing schema of the role's `search_path`.
-    ///   - statementTimeout: how long one statement may take, in seconds.
-    ///   - lockTimeout: how long one statement may wait for another program, in seconds.
+    /// - Parameter url: a connection URI of libpq. `?schema=NAME` names the schema of the tables, which is created if it is
+    ///   missing. The default is the first existing schema of the role's `search_path`.
     /// - Throws: `TransactionStoreError` `invalidURL`.
-    package init(url: String, statementTimeout: Int = 3_600, lockTimeout: Int = 60) throws {
+    package init(url: String) throws {
         let address = try PostgreSQLAddress(url)
-        let timeouts = PostgreSQLTimeouts(
-            statement: statementTimeout * 1_000, lock: lockTimeout * 1_000, acquire: 10_000,
-            answer: statementTimeout * 1_000 + 5_000)
         self.address = address
-        connection = PostgreSQLConnection(address, timeouts: timeouts) { session in
-            try Self.prepare(session, schema: address.schema, timeouts: timeouts)
+        connection = PostgreSQLConnection(address, timeouts: Self.timeouts) { session in
+            try Self.prepare(session, schema: address.schema)
         }
     }
 
@@ -29,7 +27,7 @@ package final class PostgreSQLTableDatabase: Sendable {
 
     private static let findSchema = Statement("SELECT to_regnamespace(quote_ident($1))::text, quote_ident($1)::text")
 
-    private static func prepare(_ session: PostgreSQLSession, schema: String?, timeouts: PostgreSQLTimeouts) throws {
+    private static func prepare(_ session: PostgreSQLSession, schema: String?) throws {
         try session.checkVersion()
         try session.execute(
             """
