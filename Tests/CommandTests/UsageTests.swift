@@ -103,6 +103,29 @@ struct UsageTests {
     }
 
     @Test(
+        "Every command that takes one of the App Store's environments accepts its name in any case, and no other",
+        arguments: [
+            ["app-store", "test-notification"], ["notifications", "backfill", "--store", "sqlite:none"],
+            ["enrich", "--store", "sqlite:none"], ["offers", "--store", "sqlite:none", "--kind", "introductory"],
+            ["ledger", "read", "--store", "sqlite:none"], ["sandbox", "--products", "none.storekit"],
+        ])
+    func environments(command: [String]) async throws {
+        var arguments = command + ["--bundle-id", "com.example.app"]
+        if ["app-store", "notifications"].contains(command[0]) {
+            arguments += ["--issuer-id", "i", "--key-id", "k", "--private-key", "none.p8"]
+        }
+        let folder = try Folder()
+        for name in ["Sandbox", "sandbox", "Production", "production"] {
+            let outcome = try await Command.run(arguments + ["--environment", name], in: folder)
+            #expect(outcome.status == 2)
+            #expect(!outcome.error.contains("--environment takes"), "\(name): \(outcome.error)")
+        }
+        let outcome = try await Command.run(arguments + ["--environment", "Xcode"], in: folder)
+        #expect(outcome.status == 2)
+        #expect(outcome.error.contains("--environment takes Production or Sandbox, not 'Xcode'"), "\(outcome.error)")
+    }
+
+    @Test(
         "There is a completion script for each shell that names the commands and their options",
         arguments: [
             "bash", "zsh", "fish",

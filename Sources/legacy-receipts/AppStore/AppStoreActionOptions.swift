@@ -56,7 +56,7 @@ struct AppStoreActionOptions: ParsableArguments {
             client: try server.client(share: share, sharedThrough: store), verifier: try trust.verifier(),
             expectation: SignedDataExpectation(
                 bundleId: server.bundleId, appAppleId: appleId,
-                environments: [server.appStoreEnvironment ?? .production]),
+                environments: [server.environment]),
             now: await server.now())
     }
 

@@ -83,7 +83,7 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
 
     private func run(_ path: String, sharedThrough store: (any RequestBudgets)?) async throws {
         let session = try await options.session(share: share, sharedThrough: store)
-        let environment = options.server.environment
+        let environment = options.server.environment.rawValue.lowercased()
         let rows = try AccountTokenFile.rows(path)
         let done = try AccountTokenLog(
             "\(path).\(environment).done", scope: "\(options.server.bundleId) \(environment)")

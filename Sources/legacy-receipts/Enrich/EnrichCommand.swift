@@ -57,7 +57,7 @@ struct EnrichCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("Only Production or Sandbox. Repeatable.", valueName: "name"),
-        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.environment)
+        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.appStoreEnvironment)
     var environment: [AppStoreModels.Environment] = []
 
     @Option(help: "Only customers with this open question in the table to_ask_apple of export. Repeatable.")
@@ -124,9 +124,6 @@ struct EnrichCommand: AsyncParsableCommand {
             throw ValidationError("--ask-again-after takes a number of days from 0 to 3650.")
         }
         guard share > 0, share <= 1 else { throw ValidationError("--share takes a number above 0, up to 1.") }
-        guard environment.allSatisfy({ $0 == .production || $0 == .sandbox }) else {
-            throw ValidationError("--environment takes Production or Sandbox: the App Store has no other.")
-        }
         guard ids == nil || reason.isEmpty else { throw ValidationError("Give --ids or --reason, not both.") }
         guard ids == nil || column.isEmpty && userColumn == nil && carry.isEmpty else {
             throw ValidationError(

@@ -11,7 +11,7 @@ struct LedgerSelection: ParsableArguments {
 
     @Option(
         help: "Only entries of this environment: Production or Sandbox (default: both).",
-        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.environment)
+        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.appStoreEnvironment)
     var environment: Environment?
 
     @OptionGroup var terms: TermCatalogOption

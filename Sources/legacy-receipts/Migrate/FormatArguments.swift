@@ -7,23 +7,34 @@ extension InputFormat: ExpressibleByArgument {}
 extension TableOptions.Dialect: ExpressibleByArgument {}
 
 enum FormatArguments {
-    static let environments: [Environment] = [.production, .sandbox, .xcode]
-
+    /// The environment of a receipt, in any case.
     /// - Throws: `ValidationError` for a name that no receipt can have, which would quarantine everything.
     static func environment(_ name: String) throws -> Environment {
-        guard let environment = environments.first(where: { $0.rawValue.lowercased() == name.lowercased() }) else {
+        guard let environment = named(name, in: [.production, .sandbox, .xcode]) else {
             throw ValidationError("--environment takes Production, Sandbox or Xcode, not '\(name)'.")
+        }
+        return environment
+    }
+
+    /// One of the App Store's two environments, in any case.
+    /// - Throws: `ValidationError` for another name.
+    static func appStoreEnvironment(_ name: String) throws -> Environment {
+        guard let environment = named(name, in: [.production, .sandbox]) else {
+            throw ValidationError("--environment takes Production or Sandbox, not '\(name)'.")
         }
         return environment
     }
 
     /// - Throws: `ValidationError` for a name other than those of the App Store's two environments.
     static func defaultEnvironment(_ name: String) throws -> Environment {
-        let environments: [Environment] = [.production, .sandbox]
-        guard let environment = environments.first(where: { $0.rawValue.lowercased() == name.lowercased() }) else {
+        guard let environment = named(name, in: [.production, .sandbox]) else {
             throw ValidationError("--default-environment takes Production or Sandbox, not '\(name)'.")
         }
         return environment
+    }
+
+    private static func named(_ name: String, in environments: [Environment]) -> Environment? {
+        environments.first { $0.rawValue.lowercased() == name.lowercased() }
     }
 
     /// - Throws: `ValidationError` for a text that is no bundle id, such as the number of an app.

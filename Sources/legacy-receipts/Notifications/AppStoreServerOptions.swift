@@ -19,23 +19,13 @@ struct AppStoreServerOptions: ParsableArguments {
     @Option(file: "The In-App Purchase key, as it was downloaded (.p8).")
     var privateKey: String
 
-    @Option(help: "production or sandbox.")
-    var environment = "production"
+    @Option(
+        help: "Production or Sandbox (default: Production).", completion: .list(["Production", "Sandbox"]),
+        transform: FormatArguments.appStoreEnvironment)
+    var environment: AppStoreModels.Environment = .production
 
     @Option(help: ArgumentHelp("The server, instead of Apple's, for tests.", valueName: "url"))
     var serverURL: String?
-
-    func validate() throws {
-        guard appStoreEnvironment != nil else { throw ValidationError("--environment takes production or sandbox.") }
-    }
-
-    var appStoreEnvironment: AppStoreModels.Environment? {
-        switch environment {
-        case "production": .production
-        case "sandbox": .sandbox
-        default: nil
-        }
-    }
 
     /// The machine's time, or that of a sandbox: its clock may have run ahead. In milliseconds since 1970.
     func now() async -> Int64 {
@@ -50,7 +40,6 @@ struct AppStoreServerOptions: ParsableArguments {
     /// - Throws: `CommandFailure` for a key that is none, or an address that is none.
     func client(share: Double = 1, sharedThrough store: (any RequestBudgets)? = nil) throws -> AppStoreServerAPIClient {
         let key = try InAppPurchaseKey(file: privateKey, keyID: keyId, issuerID: issuerId)
-        let environment = appStoreEnvironment ?? .production
         let budget = store.map { store in
             StoreRateBudget(
                 store, scope: StoreScope(environment: environment, bundleId: bundleId), priority: .background,

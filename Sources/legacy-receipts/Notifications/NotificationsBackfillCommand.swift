@@ -50,7 +50,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = await server.now()
-        let environment = server.appStoreEnvironment ?? .production
+        let environment = server.environment
         // An hour less than the reach, because the clocks may differ.
         let earliest = now - NotificationBackfill.reach(environment) * Int64.millisecondsPerDay + 3_600_000
         guard since ?? earliest < now else { throw ValidationError("--since takes a date in the past.") }

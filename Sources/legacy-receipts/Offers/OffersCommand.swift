@@ -67,7 +67,7 @@ struct OffersCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("Production or Sandbox.", valueName: "name"),
-        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.environment)
+        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.appStoreEnvironment)
     var environment: Environment = .production
 
     @Option(help: "What to list: introductory, win-back, promotional or entitlement.")

@@ -54,8 +54,10 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(help: "The Apple id of the app, which production payloads contain.")
     var appAppleId: Int64 = 6_001_234_567
 
-    @Option(help: "The environment in receipts and payloads: Sandbox or Production.")
-    var environment = "Sandbox"
+    @Option(
+        help: "The environment in receipts and payloads: Sandbox or Production (default: Sandbox).",
+        completion: .list(["Sandbox", "Production"]), transform: FormatArguments.appStoreEnvironment)
+    var environment: Environment = .sandbox
 
     @Option(help: "The pace of time: sandbox (a month lasts five minutes), real, or a factor.")
     var speed = "sandbox"
@@ -120,10 +122,7 @@ struct SandboxCommand: AsyncParsableCommand {
     private func sandbox() throws -> SandboxConfiguration {
         var sandbox = SandboxConfiguration(bundleId: bundleId)
         sandbox.appAppleId = appAppleId
-        sandbox.environment = Environment(rawValue: environment)
-        guard [.sandbox, .production].contains(sandbox.environment) else {
-            throw ValidationError("--environment takes Sandbox or Production.")
-        }
+        sandbox.environment = environment
         sandbox.pace = try pace()
         sandbox.maximumRenewals = maximumRenewals > 0 ? maximumRenewals : nil
         sandbox.gracePeriodDays = gracePeriod > 0 ? gracePeriod : nil

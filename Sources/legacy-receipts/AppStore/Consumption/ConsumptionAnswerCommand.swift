@@ -55,7 +55,7 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
         let consent = try ConsumptionConsentFile(file: customerConsented)
         let rules = try ConsumptionRules(file: self.rules, consumer: consumer)
         let products = try catalog.products
-        let environment = options.server.appStoreEnvironment ?? .production
+        let environment = options.server.environment
         let scope = StoreScope(environment: environment, bundleId: options.server.bundleId)
         let outcome = try await StoreOpener.withExisting(store.url) { [options, consumer, dryRun] store in
             let session = try await options.session(sharedThrough: store)
