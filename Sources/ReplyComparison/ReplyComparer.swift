@@ -155,8 +155,8 @@ struct ReplyComparer {
         case (0, 21006): .renewedOrRefunded
         case (21006, 0): purchases.areOursOver ? .status : .renewedOrRefunded
         case (21010, 0), (21010, 21006): .accountState
-        // For a receipt that cannot be authenticated, the documentation has 21003, recordings 21002 (Reference.md
-        // C3); a wrong password gives either 21003 or 21004 (V1.4).
+        // For a receipt that is not authentic, the documentation and older recordings have 21003, one observer of 2026
+        // got 21002 (Reference.md C3). A wrong password gives either 21003 or 21004 (V1.4).
         case (21002, 21003), (21003, 21002), (21003, 21004), (21004, 21003): .refusalCode
         // Unreadable JSON had either (V1.4).
         case (21000, 21002), (21002, 21000): .refusalCode

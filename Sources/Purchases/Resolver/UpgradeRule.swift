@@ -201,7 +201,7 @@ package enum UpgradeRule {
 
         /// What the copies of a period state together.
         private struct Copies {
-            /// Restored copies may have the date of the restoration (Reference.md V3.5).
+            /// Restored copies in old receipts may have the date of the restoration (Reference.md V9.2).
             var start = Int64.max
             var notUpgradedAsOf: Int64?
             var areUpgraded = false

@@ -16,8 +16,7 @@ extension RecordContext {
         bundleIdProvenance = .signedKey("bid")
         environment = receipt.environment.modern
         environmentProvenance = .inferred(receipt.environmentRule)
-        // The receipt has no date of its own. It was made at its purchase or later; a restored one has the date of the
-        // restoration as its purchase date.
+        // The receipt has no date of its own. It was made at its purchase or later (Reference.md V6).
         recordedAt = receipt.purchaseDate
     }
 }

@@ -3,7 +3,7 @@ import ArgumentParser
 struct AppStoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app-store",
-        abstract: "Ask the App Store about a customer, and act on the customer's purchases.",
+        abstract: "Look a customer up in the App Store, and act on the customer's purchases.",
         discussion: """
             Each subcommand is one action of the App Store Server API. It prints the answer as text, or with --json as \
             JSON. Every JWS in an answer is verified before its content is shown. One sentence explains each error from Apple \

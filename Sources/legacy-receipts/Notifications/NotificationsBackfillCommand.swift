@@ -21,7 +21,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
             EXIT STATUS:
               0  every notification of the history is in the store
               1  some notifications were not stored; standard error states why
-              2  the arguments, the App Store Server API or the store
+              2  usage, App Store Server API or store error
               130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM
 
             EXAMPLES:
