@@ -34,7 +34,7 @@ struct LeftHashTests {
     func form() {
         let hash = LeftHash(
             of: Samples.original("1000000831360853"), in: Samples.scope, secret: [UInt8](repeating: 7, count: 32))
-        let hex = hash.hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let hex = Printable.hex(hash.hash)
         #expect(hex == "30774a1e93642851091d72ec50c259ea0b05b76134230d7ebe2259436344f02b")
     }
 

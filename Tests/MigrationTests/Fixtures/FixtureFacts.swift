@@ -114,7 +114,7 @@ enum FixtureFacts {
             JSONObject(members: [
                 .init(key: "type", value: .integer(attribute.type)),
                 .init(key: "version", value: .integer(attribute.version)),
-                .init(key: "value_hex", value: .string(hexadecimal(attribute.value))),
+                .init(key: "value_hex", value: .string(Printable.hex(attribute.value))),
             ]))
     }
 
@@ -131,9 +131,5 @@ enum FixtureFacts {
     private static func text(_ number: Int64?) -> JSONValue? { number.map { .string(String($0)) } }
     private static func text(_ flag: Bool?) -> JSONValue? { flag.map { .string($0 ? "true" : "false") } }
     private static func number(_ number: Int64?) -> JSONValue? { number.map { .integer($0) } }
-    private static func bytes(_ bytes: ArraySlice<UInt8>?) -> JSONValue? { bytes.map { .string(hexadecimal($0)) } }
-
-    static func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    }
+    private static func bytes(_ bytes: ArraySlice<UInt8>?) -> JSONValue? { bytes.map { .string(Printable.hex($0)) } }
 }

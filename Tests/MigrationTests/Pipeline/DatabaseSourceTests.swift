@@ -73,7 +73,7 @@ struct DatabaseSourceTests {
                     Row(id: index + 1, user: user, receipt: bytes, note: "a\tb\nc\\N\r\"\(index)'' ü"))
             }
             for row in rows {
-                let hex = row.receipt.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+                let hex = Printable.hex(row.receipt)
                 let isText = String(validating: row.receipt, as: UTF8.self) != nil
                 let value =
                     switch engine {

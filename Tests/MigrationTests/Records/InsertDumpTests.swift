@@ -1,3 +1,4 @@
+import AppStoreModels
 import Migration
 import TestSupport
 import Testing
@@ -7,9 +8,7 @@ struct InsertDumpTests {
     private let a = Made.receipt(1)
     private let b = Made.receipt(2)
 
-    private func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    private func hex(_ bytes: [UInt8]) -> String { Printable.hex(bytes) }
 
     private var mysqldump: String {
         """

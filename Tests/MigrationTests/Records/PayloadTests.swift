@@ -153,9 +153,7 @@ struct PayloadTests {
 
     @Test("hexadecimal as databases and NSData print it is decoded")
     func hexadecimal() throws {
-        let pairs = Made.der().map {
-            String($0, radix: 16).count == 1 ? "0" + String($0, radix: 16) : String($0, radix: 16)
-        }
+        let pairs = Made.der().map { Printable.hex([$0]) }
         let hex = pairs.joined()
         for text in [
             "\\x" + hex, "0x" + hex, "0X" + hex, hex, hex.uppercased(), "X'\(hex)'", "x'\(hex)'",
@@ -419,7 +417,7 @@ struct PayloadTests {
     @Test("an array of PostgreSQL is read as its elements")
     func postgreSQLArrays() throws {
         let (a, b) = (Made.receipt(1), Made.receipt(2, size: 702))
-        let hex = "\\\\x" + Made.der().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let hex = "\\\\x" + Printable.hex(Made.der())
         let json = "{\\\"receipt-data\\\":\\\"\(a)\\\",\\\"password\\\":\\\"s\\\"}"
         for (array, kind) in [
             ("{\(a)}", "receipt"), ("{\(b),\(a),NULL}", "receipt+receipt"),
@@ -1165,7 +1163,7 @@ struct PayloadTests {
         #expect(
             try fates("{\"receipts\":[\"\(x)\",\"\(Made.receipt(2))\",\"n/a\"]}") == ["receipts[]": .readAsReceipt])
         #expect(try fates("{\"receipt\":\"\(x)\",\"latest_receipt\":\"\"}")["latest_receipt"] == .empty)
-        let pairs = Made.der().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        let pairs = Made.der().map { Printable.hex([$0]) }
         let gzip = Made.base64([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + Made.der())
         for hidden in [
             "\"error while checking \(x): timeout\"", "\"received \(pairs.joined(separator: ":"))\"",
