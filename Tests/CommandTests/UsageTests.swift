@@ -125,6 +125,14 @@ struct UsageTests {
         #expect(outcome.error.contains("--environment takes Production or Sandbox, not 'Xcode'"), "\(outcome.error)")
     }
 
+    @Test("An error about a value of serve names the option that gave it")
+    func serveOptions() async throws {
+        let outcome = try await Command.run("serve", "--check", "--port", "99999", "--set", "admin.port=99999")
+        #expect(outcome.status == 2)
+        #expect(outcome.error.contains("--port: listen.port: must be"), "\(outcome.error)")
+        #expect(outcome.error.contains("--set: admin.port: must be"), "\(outcome.error)")
+    }
+
     @Test(
         "There is a completion script for each shell that names the commands and their options",
         arguments: [

@@ -17,6 +17,8 @@ public struct ConfigurationSources: Sendable {
     public var environment: [String: String]
     /// Texts by key, as `timeouts.idle`.
     public var flags: [String: String]
+    /// The options of a command that gave ``flags``, by key, such as `--port`. Errors name them. The others are from `--set`.
+    public var options: [String: String] = [:]
 
     /// Names the sources without reading them: ``load()`` reads them.
     /// - Parameters:
@@ -51,7 +53,8 @@ struct ConfigurationLoader {
         self.file = file
         place = sources.file
         values = ConfigurationValues(
-            flags: sources.flags, environment: sources.environment, entries: file?.entries ?? [], file: sources.file)
+            flags: sources.flags, options: sources.options, environment: sources.environment,
+            entries: file?.entries ?? [], file: sources.file)
         problems = file?.problems ?? []
     }
 

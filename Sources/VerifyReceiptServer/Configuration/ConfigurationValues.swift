@@ -5,7 +5,8 @@ import Foundation
 struct ConfigurationValues {
     private let reader: ConfigReader
     private let settings: [String: Setting]
-    private let flags: Set<String>
+    /// The option that gave the value of a key.
+    private let flags: [String: String]
     private let variables: Set<String>
     private let fileLines: [String: Int]
     private let file: String?
@@ -21,13 +22,15 @@ struct ConfigurationValues {
     /// - Parameters:
     ///   - settings: those that are read.
     ///   - flags: texts by key.
+    ///   - options: the options that gave flags, by key; the others are from `--set`.
     ///   - environment: all variables of the process.
     ///   - entries: the values in the file.
     ///   - file: the path of the configuration file; nil without one.
     ///   - element: the element of a list that the values belong to; nil outside of lists.
     init(
-        _ settings: [Setting] = Setting.all, flags: [String: String] = [:], environment: [String: String] = [:],
-        entries: [ConfigurationFileEntry], file: String?, element: ConfigurationFile.Element? = nil
+        _ settings: [Setting] = Setting.all, flags: [String: String] = [:], options: [String: String] = [:],
+        environment: [String: String] = [:], entries: [ConfigurationFileEntry], file: String?,
+        element: ConfigurationFile.Element? = nil
     ) {
         let byKey = Dictionary(settings.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         self.settings = byKey
@@ -41,7 +44,8 @@ struct ConfigurationValues {
             }
             let texts = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
             guard let content = setting.kind.content(text: text, word: text, texts: texts) else {
-                problems.append(.init(key: key, place: "--set", "must be \(setting.kind.expectation)"))
+                problems.append(
+                    .init(key: key, place: options[key] ?? "--set", "must be \(setting.kind.expectation)"))
                 continue
             }
             flagValues[AbsoluteConfigKey(key.split(separator: ".").map(String.init))] = content
@@ -64,7 +68,7 @@ struct ConfigurationValues {
                 environmentVariables: Dictionary(unprefixed, uniquingKeysWith: { first, _ in first })),
             InMemoryProvider(name: "file", values: fileValues),
         ])
-        self.flags = Set(flags.keys)
+        self.flags = flags.reduce(into: [:]) { $0[$1.key] = options[$1.key] ?? "--set" }
         variables = Set(ours.keys)
         fileLines = Dictionary(entries.map { ($0.setting.key, $0.line) }, uniquingKeysWith: { first, _ in first })
         self.file = file
@@ -73,7 +77,7 @@ struct ConfigurationValues {
 
     /// The source of a key's value; nil for the default.
     func place(of key: String) -> String? {
-        if flags.contains(key) { return "--set" }
+        if let option = flags[key] { return option }
         guard let setting = settings[key] else { return nil }
         if variables.contains(setting.variable) { return setting.variable }
         return fileLines[key].map { "\(file ?? ""):\($0)" }
@@ -84,7 +88,7 @@ struct ConfigurationValues {
     /// Whether a flag or a variable sets the key and overrides the file.
     func isGivenOutsideOfFile(_ key: String) -> Bool {
         guard let setting = settings[key] else { return false }
-        return flags.contains(key) || variables.contains(setting.variable)
+        return flags[key] != nil || variables.contains(setting.variable)
     }
 
     mutating func note(_ key: String, _ message: String) {

@@ -107,14 +107,18 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func sources() throws -> ConfigurationSources {
-        var flags = try SettingArguments.flags(settings)
-        if let host { flags["listen.host"] = host }
-        if let port { flags["listen.port"] = String(port) }
-        if let adminPort { flags["admin.port"] = String(adminPort) }
-        if let store { flags["store.url"] = store }
-        if let shadow { flags["shadow.url"] = shadow }
-        return ConfigurationSources(
-            file: config, environment: ProcessInfo.processInfo.environment, flags: flags)
+        var sources = ConfigurationSources(
+            file: config, environment: ProcessInfo.processInfo.environment, flags: try SettingArguments.flags(settings))
+        let options = [
+            ("--host", "listen.host", host), ("--port", "listen.port", port.map { String($0) }),
+            ("--admin-port", "admin.port", adminPort.map { String($0) }), ("--store", "store.url", store),
+            ("--shadow", "shadow.url", shadow),
+        ]
+        for case (let option, let key, let value?) in options {
+            sources.flags[key] = value
+            sources.options[key] = option
+        }
+        return sources
     }
 }
 
