@@ -19,7 +19,8 @@ public struct CatalogSource: Hashable, Sendable, CustomStringConvertible {
         self.element = element
         var text = file
         if let line { text += ":\(line)" }
-        if let element { text += ": \(element)" }
+        // The path of the whole file is empty.
+        if let element, !element.isEmpty { text += ": \(element)" }
         description = text
     }
 }

@@ -234,6 +234,11 @@ import Testing
         #expect(error?.message.isEmpty == false)
     }
 
+    @Test func anErrorAboutAWholeFileNamesNoElement() {
+        let error = catalogError { _ = try ownEntries("a,b") }
+        #expect(error?.description == "c.yaml:1: expected a mapping of keys to values")
+    }
+
     @Test func aWildcardTwiceIsTheSamePattern() throws {
         let text = "version: 1\npatterns:\n  \"**\": {level: 1}\n  \"*\": {level: 2}"
         #expect(catalogError { _ = try catalog(text) }?.code == .conflict)
