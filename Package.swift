@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// CI sets this so that a warning in our own targets fails the build; packages that depend on us never see it.
+/// CI sets this, so a warning in our own targets fails the build. It does not affect packages that depend on us.
 let strictWarnings = Context.environment["LEGACY_RECEIPTS_WARNINGS_AS_ERRORS"] == "1"
 /// CI sets this for its first run of the tests: our own targets are then compiled as in debug, also in a release build. So the
 /// packages of others are compiled only once. Packages that depend on us must not set it, because SwiftPM refuses unsafe flags
@@ -87,11 +87,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
-        // What several targets below use, without dependencies. It has only package access.
+        // Code that several targets below share. It has no dependencies and only package access.
         .target(name: "Encodings", swiftSettings: settings),
         .target(name: "AppStoreModels", swiftSettings: settings),
-        // What a checked signature proves. LegacyReceipts and AppStoreServer both say it with these types, and neither knows
-        // the other.
+        // The result of a verified signature. LegacyReceipts and AppStoreServer share these types, and neither imports the
+        // other.
         .target(name: "AppStoreTrust", dependencies: ["Encodings", crypto], swiftSettings: settings),
         .target(
             name: "LegacyReceipts",
@@ -163,7 +163,7 @@ let package = Package(
                 "TransactionStore",
             ],
             swiftSettings: settings),
-        // A local App Store for trying it all; signs with ReceiptForge's test authority, never with anything real.
+        // A local App Store for tests. It signs with ReceiptForge's test authority only.
         .target(
             name: "AppStoreSandbox",
             dependencies: [
@@ -226,7 +226,7 @@ let package = Package(
             path: "tools/fixtures",
             swiftSettings: settings),
 
-        // What the tests kill while it writes to a store.
+        // A program that writes to a store until a test kills it.
         .executableTarget(
             name: "legacy-receipts-store-loader",
             dependencies: [
@@ -235,20 +235,20 @@ let package = Package(
             ],
             path: "Tests/StoreLoader", swiftSettings: settings),
 
-        // Outside judges, for the tests only: nothing above may depend on these.
+        // Other implementations to compare with, for the tests only: nothing above may depend on these.
         .systemLibrary(
             name: "COpenSSL", path: "Tests/COpenSSL", pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         .target(
             name: "OpenSSLOracle", dependencies: ["COpenSSL"], path: "Tests/OpenSSLOracle", swiftSettings: testSettings),
         .target(name: "SharedReceipts", path: "Tests/SharedReceipts", swiftSettings: testSettings),
-        // What several test targets share. It imports no test framework.
+        // Code that several test targets share. It imports no test framework.
         .target(name: "TestSupport", dependencies: ["CSpawn"], path: "Tests/Support", swiftSettings: settings),
         .target(name: "CSpawn", path: "Tests/CSpawn"),
         .target(
             name: "TestCompression", dependencies: ["CBzip2", "CZstd"], path: "Tests/Compression",
             swiftSettings: testSettings),
-        // How tests run. Only test targets may depend on it, because it imports the test framework.
+        // Traits of tests. Only test targets may depend on it, because it imports the test framework.
         .target(
             name: "TestTraits", dependencies: ["TestSupport"], path: "Tests/Traits", swiftSettings: testSettings),
         // Trust in what ReceiptForge signs.

@@ -24,7 +24,7 @@ public struct RowQuery: Hashable, Sendable {
 /// A database as an input.
 package enum SourceDatabase: Sendable, Equatable {
     case sqlite(path: String)
-    /// The server is the host and database of the URL for messages. The identity tells databases apart.
+    /// The server is the host and database of the URL for messages. The identity distinguishes databases.
     case postgreSQL(url: String, server: String, identity: String)
 
     /// Parses an argument; nil if it is a path.

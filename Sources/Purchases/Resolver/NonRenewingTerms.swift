@@ -60,7 +60,7 @@ package enum NonRenewingTermRule {
     /// A purchase with a known length.
     package struct Purchase: Sendable {
         fileprivate let transactionId: String?
-        /// Tells the copies of the purchase from other purchases.
+        /// Distinguishes the copies of the purchase from other purchases.
         fileprivate let candidate: PurchaseCopies.Candidate?
         /// When it was bought, in milliseconds since 1970-01-01T00:00:00Z.
         fileprivate let date: Int64

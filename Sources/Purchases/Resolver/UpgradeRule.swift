@@ -54,7 +54,7 @@ package enum UpgradeRule {
         /// The cancellation or revocation that a document states.
         package let cancellationDate: Int64?
         package let statement: Statement
-        /// Tells the transactions of the period from those of other periods.
+        /// Distinguishes the transactions of the period from those of other periods.
         fileprivate let candidate: PurchaseCopies.Candidate?
 
         /// `lineItem` is the `webOrderLineItemId` that counts.
