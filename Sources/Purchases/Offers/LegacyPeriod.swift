@@ -55,6 +55,8 @@ package struct LegacyPeriod: Hashable, Sendable {
 
     /// The order of periods: by the end, then by the start.
     private var dates: (Int64, Int64) { (end ?? .min, start ?? .min) }
+
+    private var datesUntilCancellation: (Int64, Int64) { (min(dates.0, cancellationDate ?? .max), dates.1) }
 }
 
 // MARK: The reply to an iOS 6 receipt
@@ -102,8 +104,8 @@ extension LegacyPeriod {
     /// a period without an id are current, because nothing replaces them.
     ///
     /// The current period is one that runs at `now`, before one that ended, was refunded or was upgraded. Of several, the
-    /// one that ends last wins, then the one with the newest id. If the period has several transactions because seats
-    /// were added, all of them are current.
+    /// one that ends last wins, then the one with the newest id. A canceled period ended at its cancellation. If the period
+    /// has several transactions because seats were added, all of them are current.
     package static func areCurrent(_ periods: [LegacyPeriod?], at now: Int64) -> [Bool] {
         var current: [String: (place: Int, period: LegacyPeriod)] = [:]
         for (place, period) in periods.enumerated() {
@@ -123,7 +125,8 @@ extension LegacyPeriod {
     private func isOutlived(by other: LegacyPeriod, at now: Int64) -> Bool {
         let (mine, others) = (isRunning(at: now), other.isRunning(at: now))
         guard mine == others else { return others }
-        if dates != other.dates { return other.dates > dates }
+        let (own, theirs) = (datesUntilCancellation, other.datesUntilCancellation)
+        if own != theirs { return theirs > own }
         return TransactionIdOrder.compare(transactionId, other.transactionId) == .before
     }
 

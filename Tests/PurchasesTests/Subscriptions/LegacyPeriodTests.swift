@@ -81,6 +81,14 @@ struct LegacyPeriodTests {
         #expect(LegacyPeriod.deciding(among: [], of: "1", at: 20) == nil)
     }
 
+    @Test("A refunded period ended at its refund: a later period of another product is current, also after its end")
+    func refundedBefore() {
+        let periods = [period("1", 0, 60, product: "bimonthly", cancelled: 28), period("2", 30, 37, product: "week")]
+        #expect(current(periods, at: 35) == ["2"])
+        #expect(current(periods, at: 40) == ["2"])
+        #expect(current([period("1", 0, 30), period("2", 30, 60, cancelled: 40)], at: 70) == ["2"])
+    }
+
     @Test("Each subscription has one current period: one that runs, else the one that ends last, else the newest id")
     func currentPeriods() {
         let months = [period("1", 0, 30), period("2", 30, 60), period("9", 0, 10, of: "9")]
