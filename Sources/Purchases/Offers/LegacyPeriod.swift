@@ -53,10 +53,8 @@ package struct LegacyPeriod: Hashable, Sendable {
 
     package func isRunning(at now: Int64) -> Bool { state(at: now) == .running }
 
-    /// The order of periods: by the end, then by the start.
-    private var dates: (Int64, Int64) { (end ?? .min, start ?? .min) }
-
-    private var datesUntilCancellation: (Int64, Int64) { (min(dates.0, cancellationDate ?? .max), dates.1) }
+    /// The order of periods: by the end, then by the start. A canceled period ended at its cancellation.
+    private var dates: (Int64, Int64) { (min(end ?? .min, cancellationDate ?? .max), start ?? .min) }
 }
 
 // MARK: The reply to an iOS 6 receipt
@@ -64,9 +62,9 @@ package struct LegacyPeriod: Hashable, Sendable {
 extension LegacyPeriod {
     /// The place of the period of a subscription that decides the status of an iOS 6 receipt; nil if no period counts.
     ///
-    /// It is a period that is current and not canceled, or else any. Of several, the one that ends last decides. Periods
-    /// that ended by an upgrade do not count. If one period has several ids, the smallest id is the purchase; the others
-    /// are restored copies.
+    /// It is a period that is current and not canceled, or else any. Of several, the one that ends last decides; a canceled
+    /// period ended at its cancellation. Periods that ended by an upgrade do not count. If one period has several ids, the
+    /// smallest id is the purchase; the others are restored copies.
     package static func deciding(
         among periods: [LegacyPeriod], of subscriptionId: String?, at now: Int64
     ) -> Int? {
@@ -125,8 +123,7 @@ extension LegacyPeriod {
     private func isOutlived(by other: LegacyPeriod, at now: Int64) -> Bool {
         let (mine, others) = (isRunning(at: now), other.isRunning(at: now))
         guard mine == others else { return others }
-        let (own, theirs) = (datesUntilCancellation, other.datesUntilCancellation)
-        if own != theirs { return theirs > own }
+        if dates != other.dates { return other.dates > dates }
         return TransactionIdOrder.compare(transactionId, other.transactionId) == .before
     }
 

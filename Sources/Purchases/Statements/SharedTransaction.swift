@@ -2,14 +2,15 @@ public import AppStoreModels
 
 /// A transaction in memory of its own. Copies share it until one of them changes.
 ///
-/// A transaction has more than thirty members, and many of them are texts that count references. It goes from a statement to a fact, to a
-/// stored transaction, and to an answer, and a copy at each step would take longer than the steps.
+/// A transaction has more than thirty members, and many of them are texts with a reference count each. It goes from a statement
+/// to a fact, to a stored transaction, and to an answer. Copying it at each step would take more time than the rules.
 @usableFromInline
 package struct SharedTransaction: Sendable {
-    /// Its value changes only while one structure has the only reference to it, so no two threads can meet in it.
+    /// Only ``SharedTransaction`` has references to it, and changes it only if there is no other reference. Then nobody else can
+    /// read it: a reader needs a structure with a reference, and Swift allows no other access to the structure that changes. So
+    /// threads may share the memory, and the checks of exclusive access, which would cost more than most accesses, find nothing.
     @usableFromInline
     final class Memory: @unchecked Sendable {
-        // The reason above holds for one thread too. Checking each access would cost more than most of them.
         @exclusivity(unchecked) @usableFromInline
         var payload: JWSTransactionDecodedPayload
 

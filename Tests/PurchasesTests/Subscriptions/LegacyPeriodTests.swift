@@ -56,10 +56,11 @@ struct LegacyPeriodTests {
         let months = [period("1", 0, 30), period("2", 30, 60), period("3", 60, 90)]
         #expect(deciding(months, at: 70) == "3")
         #expect(deciding(months, at: 100) == "3")
-        // A refunded year ends later than the month that runs.
+        // A refunded year ended at its refund, before the month.
         let year = period("4", 0, 365, cancelled: 10)
         #expect(deciding([year, period("5", 20, 50)], at: 30) == "5")
-        #expect(deciding([year, period("5", 20, 50)], at: 50) == "4")
+        #expect(deciding([year, period("5", 20, 50)], at: 50) == "5")
+        #expect(deciding([period("5", 0, 30), period("6", 30, 60, cancelled: 40)], at: 50) == "6")
         // Of equal ends, the one that began last.
         #expect(deciding([period("6", 0, 30), period("7", 10, 30)], at: 20) == "7")
     }
