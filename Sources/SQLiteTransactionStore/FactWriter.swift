@@ -72,7 +72,9 @@ final class FactWriter {
             return
         }
         guard !set.identities.isEmpty else { return }
-        let (customerId, wasJoined) = try customers.customer(of: set.identities, in: scopeId)
+        let (foundId, wasJoined) = try customers.customer(of: set.identities, in: scopeId)
+        var customerId = foundId
+        var joined: Set<Int64> = wasJoined ? [foundId] : []
         func purchase(_ original: String) -> SQLPurchase { SQLPurchase(scopeId: scopeId, original: original) }
         func written(_ fact: borrowing TransactionFact) -> SQLFact {
             SQLFact(
@@ -87,14 +89,20 @@ final class FactWriter {
         }
         var connections = SQLConnections()
         if !changed.isEmpty {
-            try session.recordTransactions(changed.map { written(set.transactions[$0]) }, &connections)
+            let facts = changed.map { written(set.transactions[$0]) }
+            let merged = try join(session.purchasesOfOneCustomer(facts, &connections), scopeId)
+            if !merged.isEmpty {
+                customerId = try customers.customer(of: set.identities, in: scopeId).id
+                joined.formUnion(merged)
+            }
+            try session.recordTransactions(facts, &connections)
         }
         var withTerms: Set<SQLOwnedPurchase> = []
         for place in changed where set.transactions[place].mayMoveTerms {
             let original = set.transactions[place].storedOriginalTransactionId
             withTerms.insert(SQLOwnedPurchase(purchase(original), of: customerId))
         }
-        try session.recordTerms(of: withTerms, joined: wasJoined ? [customerId] : [])
+        try session.recordTerms(of: withTerms, joined: joined)
         if let original = set.transactions.first?.storedOriginalTransactionId {
             try session.append(SQLEntry.unclaimedSeats(of: set, purchase(original)))
         }
@@ -118,6 +126,18 @@ final class FactWriter {
         }
         if let fact = set.appTransaction { try apply(fact, customerId, &result) }
         if let receipt = set.receipt { try apply(receipt, customerId, &result) }
+    }
+
+    /// Merges the customers of each of these sets of purchases.
+    /// - Returns: the customers into which others were merged.
+    private func join(_ ofOneCustomer: [Set<SQLPurchase>], _ scopeId: Int64) throws -> Set<Int64> {
+        var joined: Set<Int64> = []
+        for purchases in ofOneCustomer {
+            let identities = purchases.map { CustomerIdentity(.originalTransactionId, $0.original) }
+            let (id, wasJoined) = try customers.customer(of: identities, in: scopeId)
+            if wasJoined { joined.insert(id) }
+        }
+        return joined
     }
 
     /// The id of a scope. A missing scope is inserted.

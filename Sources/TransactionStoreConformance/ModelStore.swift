@@ -18,13 +18,22 @@ package struct ModelStore {
         sets.flatMap { set in set.identities.map { (set.scope, $0) } }
     }
 
-    /// The sets that share identities with these, directly or through other sets.
+    /// The sets that share identities or signed transactions with these, directly or through other sets.
     private func component(_ identities: [CustomerIdentity], _ scope: StoreScope) -> ([FactSet], Set<CustomerIdentity>)
     {
+        let all = sets.filter { $0.scope == scope }
+        let signed = all.flatMap(\.transactions).filter(\.origin.kind.isSigned).map { fact in
+            (
+                id: fact.payload.transactionId ?? "",
+                purchase: CustomerIdentity(.originalTransactionId, fact.storedOriginalTransactionId)
+            )
+        }
         var known = Set(identities)
         while true {
-            let found = sets.filter { $0.scope == scope && !known.isDisjoint(with: $0.identities) }
-            let next = known.union(found.flatMap(\.identities))
+            let found = all.filter { !known.isDisjoint(with: $0.identities) }
+            let transactions = Set(signed.filter { known.contains($0.purchase) }.map { $0.id })
+            let purchases = signed.filter { transactions.contains($0.id) }.map { $0.purchase }
+            let next = known.union(found.flatMap(\.identities)).union(purchases)
             if next == known { return (found, known) }
             known = next
         }

@@ -26,7 +26,9 @@ extension VerifyReceiptEndpoint {
             guard !(known?.hasTakenIn(facts) ?? false), isLearned(facts) else { return known }
             let newFacts = isTransactionReceipt ? facts.withoutKnownReceipt(of: known) : facts
             guard try await learn(newFacts, exchange), !isTransactionReceipt else { return known }
-            // If the customer was unknown, the store now contains exactly what the receipt states.
+            // If the customer was unknown, the store now contains exactly what the receipt states. The exception is rare: another
+            // document states one of its transactions under an original id that the receipt does not contain. The next answer
+            // uses that document too.
             if known == nil, let customer = Customer(resolving: [facts]) { return customer }
             return try await store.customer(facts.identities, in: facts.scope)
         } catch let refusal as Refusal {

@@ -121,7 +121,8 @@ actor MemoryPlace {
             notifications[id] = (set.scope, notification.signedDate, notification.body)
         }
         guard !set.identities.isEmpty else { return }
-        let customer = customer(of: set.identities.map { PlacedIdentity(scope: set.scope, identity: $0) })
+        let placed = set.identities.map { PlacedIdentity(scope: set.scope, identity: $0) }
+        var customer = customer(of: placed)
         var originals: [String] = []
         for fact in set.transactions {
             let (original, id) = (fact.storedOriginalTransactionId, fact.payload.transactionId ?? "")
@@ -130,6 +131,8 @@ actor MemoryPlace {
             filings[TransactionKey(scope: set.scope, id: id), default: []].insert(filing)
             if !originals.contains(original) { originals.append(original) }
         }
+        for original in originals { joinCustomers(of: Filing(scope: set.scope, original: original)) }
+        customer = self.customer(of: placed)
         for original in originals { try record(Filing(scope: set.scope, original: original)) }
         let hasTerms = set.transactions.contains(where: \.mayMoveTerms)
         if hasTerms || terms[customer] != nil { try recordTerms(of: customer, set.scope) }
@@ -179,6 +182,25 @@ actor MemoryPlace {
             identities[customer, default: []].append(identity)
         }
         return customer
+    }
+
+    /// Merges the customers of the original transaction ids under which signed documents state a transaction of this one.
+    private func joinCustomers(of given: Filing) {
+        for (id, rows) in transactions[given] ?? [:] where Self.isSigned(rows) {
+            let others = (filings[TransactionKey(scope: given.scope, id: id)] ?? []).filter {
+                Self.isSigned(transactions[$0]?[id] ?? [:])
+            }
+            guard others.count > 1 else { continue }
+            _ = customer(
+                of: others.map {
+                    PlacedIdentity(
+                        scope: $0.scope, identity: CustomerIdentity(.originalTransactionId, $0.original))
+                })
+        }
+    }
+
+    private static func isSigned(_ rows: [Int64: FactRow]) -> Bool {
+        rows.keys.contains { FactKind(rawValue: Int($0))?.isSigned == true }
     }
 
     private func move(_ other: Int, to customer: Int) {
@@ -322,15 +344,14 @@ actor MemoryPlace {
     /// The original transaction ids that are resolved together with this one, which is among them: documents state a transaction
     /// under two of them, and a signed one does so under at least one of the two.
     private func connected(_ filing: Filing) -> Set<Filing> {
-        func isSigned(_ rows: [Int64: FactRow]) -> Bool {
-            rows.keys.contains { FactKind(rawValue: Int($0))?.isSigned == true }
-        }
         var found: Set<Filing> = [filing]
         var open = [filing]
         while let next = open.popLast() {
             for (id, rows) in transactions[next] ?? [:] {
                 for other in filings[TransactionKey(scope: next.scope, id: id)] ?? [] where !found.contains(other) {
-                    guard let others = transactions[other]?[id], isSigned(rows) || isSigned(others) else { continue }
+                    guard let others = transactions[other]?[id], Self.isSigned(rows) || Self.isSigned(others) else {
+                        continue
+                    }
                     found.insert(other)
                     open.append(other)
                 }
@@ -495,8 +516,7 @@ actor MemoryPlace {
     private func heir(of id: String, in scope: StoreScope, erasing all: Set<CustomerIdentity>) -> Filing? {
         filings[TransactionKey(scope: scope, id: id)]?.first { filing in
             guard !all.contains(CustomerIdentity(.originalTransactionId, filing.original)) else { return false }
-            let rows = transactions[filing]?[id] ?? [:]
-            return rows.keys.contains { FactKind(rawValue: Int($0))?.isSigned == true }
+            return Self.isSigned(transactions[filing]?[id] ?? [:])
         }
     }
 

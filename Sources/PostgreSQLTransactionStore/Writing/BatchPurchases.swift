@@ -8,7 +8,7 @@ struct BatchPurchases {
     static let signed = Int16(FactKind.signedTransaction.rawValue)
 
     let batch: FactBatch
-    let owners: FactWriter.Owners
+    var owners: FactWriter.Owners
     let scopeIds: [Int32]
 
     /// The facts about transactions.

@@ -81,7 +81,7 @@ struct FactWriter {
             }
             let ids = batch === allowed ? allowedIds : try ScopeIds(session).find(batch.scopes)
             let owners = try findOwners(batch, ids)
-            // From here on the transaction does not start over. Before the ledger's lock, which blocks other writers.
+            // Before the ledger's lock, which blocks other writers.
             try writeMigration()
             for (call, changed) in try writeFacts(batch, owners, ids).enumerated() {
                 result[call].changed = changed
@@ -206,6 +206,34 @@ struct FactWriter {
         guard try rows.send(to: session) == missing.count else { throw WriteObstacle.identityTaken }
     }
 
+    private static let findCustomers = Statement(
+        """
+        SELECT given.place::int4, known.customer
+        FROM unnest($1::int8[]) WITH ORDINALITY AS given (id, place)
+        CROSS JOIN LATERAL (SELECT i.customer FROM identities AS i WHERE i.id = given.id LIMIT 1) AS known
+        """)
+
+    /// Merges the customers of each of these sets of purchases.
+    private func join(_ ofOneCustomer: [Set<SQLPurchase>], _ owners: Owners) throws -> Owners {
+        guard !ofOneCustomer.isEmpty else { return owners }
+        let purchases = ofOneCustomer.flatMap { $0 }
+        let known = try session.run(Self.findCustomers, [.int8s(purchases.map(\.id))])
+        var customers: [SQLPurchase: Int64] = [:]
+        for (row, place) in try known.places(among: purchases.count) {
+            customers[purchases[place]] = try known.integer(row, 1, as: Int64.self)
+        }
+        func owning(_ purchases: Set<SQLPurchase>) -> Set<Int64> { Set(purchases.compactMap { customers[$0] }) }
+        let apart = ofOneCustomer.filter { owning($0).count > 1 }
+        guard !apart.isEmpty else { return owners }
+        let scopes = Set(apart.joined().map { Int32(truncatingIfNeeded: $0.scopeId) })
+        guard scopes.isSubset(of: exclusive) else { throw WriteObstacle.joining(scopes) }
+        let moves = try CustomerJoiner(session: session).join(apart.map(owning))
+        var owners = owners
+        owners.customers = owners.customers.map { moves[$0] ?? $0 }
+        owners.joinedCustomers = Set(owners.joinedCustomers.map { moves[$0] ?? $0 }).union(moves.values)
+        return owners
+    }
+
     // MARK: Facts
 
     /// Writes the facts and returns, for each call, how many were new or newer.
@@ -241,9 +269,15 @@ struct FactWriter {
             return changed
         }
         try session.lockLedger()
-        let purchases = BatchPurchases(batch: batch, owners: owners, scopeIds: scopeIds)
+        var purchases = BatchPurchases(batch: batch, owners: owners, scopeIds: scopeIds)
         var connections = SQLConnections()
-        if hasNewTransactions { try session.recordTransactions(purchases.facts, &connections) }
+        if hasNewTransactions {
+            let facts = purchases.facts
+            // Under the lock, so that of two writers of one transaction id the second sees the facts of both. Before the first
+            // entry, because the transaction may start over.
+            purchases.owners = try join(session.purchasesOfOneCustomer(facts, &connections), owners)
+            try session.recordTransactions(facts, &connections)
+        }
         try purchases.record(session, &connections)
         if hasNewTransactions || isRenewed { try session.keepLookDates(batch, owners.identities) }
         return changed

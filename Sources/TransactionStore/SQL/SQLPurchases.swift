@@ -197,6 +197,9 @@ extension FactKind {
 package struct SQLConnections {
     private var units: [SQLPurchase: Set<SQLPurchase>] = [:]
     private var known: Set<SQLPurchase> = []
+    /// Sets of two or more purchases of one customer each, among the connected ones: signed documents state a transaction under
+    /// the original ids of two of them, or of others of the set. Nearly always empty.
+    private(set) var ofOneCustomer: Set<Set<SQLPurchase>> = []
 
     package init() {}
 
@@ -205,7 +208,11 @@ package struct SQLConnections {
         of purchases: [SQLPurchase], _ rows: some SQLPurchaseRows
     ) throws -> [SQLPurchase: Set<SQLPurchase>] {
         let new = purchases.filter { known.insert($0).inserted }
-        if !new.isEmpty { units.merge(try rows.connected(new)) { first, _ in first } }
+        if !new.isEmpty {
+            let found = try rows.connections(of: new)
+            units.merge(found.units) { first, _ in first }
+            ofOneCustomer.formUnion(found.ofOneCustomer)
+        }
         guard !units.isEmpty else { return [:] }
         return Dictionary(
             purchases.compactMap { purchase in units[purchase].map { (purchase, $0) } },
@@ -263,20 +270,34 @@ extension SQLPurchaseRows {
     /// Each transaction is looked up once for all purchases. So the work is that of reading the connected purchases, also if all of
     /// them share one transaction.
     package func connected(_ purchases: [SQLPurchase]) throws -> [SQLPurchase: Set<SQLPurchase>] {
-        let sharing = Set(try sharing(purchases).map { purchases[$0] })
-        var result: [SQLPurchase: Set<SQLPurchase>] = [:]
-        for ofScope in Dictionary(grouping: sharing, by: \.scopeId).values {
-            for unit in try search(ofScope) {
-                for purchase in unit where sharing.contains(purchase) { result[purchase] = unit }
-            }
-        }
-        return result
+        try connections(of: purchases).units
     }
 
-    /// The connected purchases of an app and environment, each once, in sets of two or more.
-    private func search(_ purchases: [SQLPurchase]) throws -> [Set<SQLPurchase>] {
+    /// `connected(_:)`, and `SQLConnections.ofOneCustomer`.
+    fileprivate func connections(
+        of purchases: [SQLPurchase]
+    ) throws -> (units: [SQLPurchase: Set<SQLPurchase>], ofOneCustomer: [Set<SQLPurchase>]) {
+        let sharing = Set(try sharing(purchases).map { purchases[$0] })
+        var result: [SQLPurchase: Set<SQLPurchase>] = [:]
+        var ofOneCustomer: [Set<SQLPurchase>] = []
+        for ofScope in Dictionary(grouping: sharing, by: \.scopeId).values {
+            let (shared, signed) = try search(ofScope)
+            for unit in Self.groups(shared) {
+                for purchase in unit where sharing.contains(purchase) { result[purchase] = unit }
+            }
+            ofOneCustomer += Self.groups(signed)
+        }
+        return (result, ofOneCustomer)
+    }
+
+    /// The transactions that connected purchases of an app and environment share, and those of them that a signed document states
+    /// under the original id of the purchase itself.
+    private func search(
+        _ purchases: [SQLPurchase]
+    ) throws -> (shared: [SQLPurchase: [String]], signed: [SQLPurchase: [String]]) {
         // One signed document suffices, because it connects its purchase with each other one.
         var shared: [SQLPurchase: [String]] = [:]
+        var signed: [SQLPurchase: [String]] = [:]
         var known: Set<String> = []
         var found = Set(purchases)
         var open = purchases
@@ -287,14 +308,20 @@ extension SQLPurchaseRows {
             for (id, stated) in rows {
                 known.insert(id)
                 guard stated.contains(where: { $0.isSigned }) else { continue }
-                for (_, purchase, _) in stated {
+                for (_, purchase, isSigned) in stated {
                     shared[purchase, default: []].append(id)
+                    if isSigned { signed[purchase, default: []].append(id) }
                     if found.insert(purchase).inserted { open.append(purchase) }
                 }
             }
         }
-        let all = Array(shared.keys)
-        return CommonMarks.groups(count: all.count) { shared[all[$0]] ?? [] }
+        return (shared, signed)
+    }
+
+    /// The purchases with common transactions, each once, in sets of two or more.
+    private static func groups(_ transactions: [SQLPurchase: [String]]) -> [Set<SQLPurchase>] {
+        let all = Array(transactions.keys)
+        return CommonMarks.groups(count: all.count) { transactions[all[$0]] ?? [] }
             .filter { $0.count > 1 }.map { Set($0.map { all[$0] }) }
     }
 

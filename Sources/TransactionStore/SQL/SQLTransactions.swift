@@ -41,6 +41,21 @@ package struct SQLFact: Sendable {
 }
 
 extension SQLPurchaseRows {
+    /// The purchases that signed documents show to be of one customer, in sets of two or more: they state a transaction under the
+    /// original ids of both, or of others of the set. The engine merges the customers of each set, so that each answer about
+    /// them uses all of their documents, as the ledger does. Unsigned data must not merge two customers.
+    ///
+    /// Costs nothing of its own: ``recordTransactions(_:_:)`` uses the same connections.
+    /// - Parameters:
+    ///   - facts: the facts about transactions that were written.
+    ///   - connections: found after the last fact was written.
+    package func purchasesOfOneCustomer(
+        _ facts: [SQLFact], _ connections: inout SQLConnections
+    ) throws -> [Set<SQLPurchase>] {
+        _ = try connections.units(of: Array(Set(facts.map(\.transaction.purchase))), self)
+        return Array(connections.ofOneCustomer)
+    }
+
     /// Appends the entries that are due after facts about transactions were written.
     /// - Parameters:
     ///   - facts: the facts.

@@ -53,6 +53,56 @@ extension StoreConformance {
             try expect(counts.receipts, equals: 1)
             try expect(counts.appTransactions, equals: 1)
         },
+        StoreRule(opened: "signed documents of one transaction under two original ids join customers, in any order") {
+            store in
+            let documents = [
+                Samples.set(
+                    Samples.fact("7", original: "1"), Samples.fact("8", original: "1", product: "other"),
+                    receipt: Samples.receipt("one", at: 1)),
+                Samples.set(
+                    Samples.fact("7", original: "2", source: .notificationV2, at: Samples.june + 1) {
+                        $0.revocationDate = Samples.june
+                    }, app: Samples.app("2"), receipt: Samples.receipt("two", at: 2)),
+                // Unsigned data must not merge two customers.
+                Samples.set(Samples.fact("7", original: "3", source: .recordedReply, at: Samples.june + 2)),
+            ]
+            for (number, order) in permutations(documents).enumerated() {
+                for isTogether in [true, false] {
+                    let scope = StoreScope(environment: .production, bundleId: "app \(number) \(isTogether)")
+                    let sets = order.map { moved($0, to: scope) }
+                    if isTogether { _ = try await store.apply(sets) } else { try await store.add(sets) }
+                    let one = try require(try await store.customer(original: "1", in: scope))
+                    let two = try await store.customer(original: "2", in: scope)
+                    try expect(ComparableCustomer(one), equals: ComparableCustomer(two), scope.bundleId)
+                    try expect(one.identities, equals: [Samples.original("1"), Samples.original("2")], scope.bundleId)
+                    try expect(ids(one), equals: ["8", "7"], scope.bundleId)
+                    // As in the ledger.
+                    try expect(one.transactions.map(\.deliveryState), equals: [.purchased, .revoked], scope.bundleId)
+                    try expect(one.newestAppReceipt?.bytes, equals: Array("two".utf8), scope.bundleId)
+                    try expect(one.appTransaction?.payload.applicationVersion, equals: "2", scope.bundleId)
+                    let three = try require(try await store.customer(original: "3", in: scope))
+                    try expect(three.identities, equals: [Samples.original("3")], scope.bundleId)
+                }
+            }
+            let entries = try await LedgerAudit.check(store)
+            let last = Dictionary(grouping: entries.filter { $0.transactionId == "7" }, by: \.scope)
+                .mapValues { $0.last?.event }
+            try expect(last.count, equals: 12)
+            try expect(Set(last.values), equals: [.revoked])
+            let counts = try await store.counts()
+            try expect([counts.customers, counts.receipts, counts.appTransactions], equals: [24, 12, 12])
+        },
+        StoreRule(opened: "two transactions of signed documents join three customers, whichever comes last") { store in
+            let documents = [
+                Samples.set(Samples.fact("7", original: "1")),
+                Samples.set(Samples.fact("7", original: "2"), Samples.fact("8", original: "2")),
+                Samples.set(Samples.fact("8", original: "3")),
+            ]
+            for customer in try await outcomes(inEveryOrderOf: documents, store, original: "3") {
+                try expect(customer.identities, equals: ["1", "2", "3"].map(Samples.original), customer.scope.bundleId)
+                try expect(ids(customer), equals: ["8", "7"], customer.scope.bundleId)
+            }
+        },
         StoreRule(opened: "a look-up with ids of two separate customers returns the facts of both") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(Samples.fact("2"))])
             let both = try await store.customer([Samples.original("2"), Samples.original("1")], in: Samples.scope)
@@ -215,7 +265,8 @@ extension StoreConformance {
         func source() -> FactSource { FactSource.allCases[number(0...FactSource.allCases.count - 1)] }
         let facts = (0..<number(0...2)).map { _ -> TransactionFact in
             let original = "\(number(1...14))"
-            let id = chance(30) ? original : "\(original)0\(number(1...3))"
+            // Signed documents that state one of the last transactions under several original ids join their customers.
+            let id = chance(30) ? original : chance(5) ? "990\(number(1...3))" : "\(original)0\(number(1...3))"
             var legacy: LegacyTransactionFields?
             if chance(50) { legacy = LegacyTransactionFields(isTrialPeriod: chance(50)) }
             if chance(20) { legacy?.cancellationDate = Int64(number(1...3)) * 1000 }

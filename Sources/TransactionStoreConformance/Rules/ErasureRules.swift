@@ -166,7 +166,10 @@ extension StoreConformance {
             }
             try await store.add(seven("1", at: 0))
             try await store.add(seven("2", at: 1, isRefunded: true))
-            try await expect(store.erase("1").ledgerEntries, equals: 0)
+            // As a merge does with a store in which only the first one was erased.
+            let hashes = LeftHash.hashes(of: [Samples.original("1")], in: Samples.scope, secret: LeftHash.makeSecret())
+            _ = try await store.apply(MigrationStep(leftHashes: hashes))
+            try await expect(store.customer(original: "1") == nil)
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "7 purchased, 7 revoked")
             for delay in Int64(2)...4 { try await store.add(seven("2", at: delay)) }
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "7 purchased, 7 revoked, 7 reinstated")
