@@ -247,11 +247,6 @@ extension SQLPurchaseRows {
         try append(entries)
     }
 
-    /// The transactions of each purchase, newest first.
-    func transactions(of purchases: [SQLPurchase]) throws -> [[StoredTransaction]] {
-        try transactions(of: purchases.map { [$0] }, in: .placeholder)
-    }
-
     /// The transactions of purchases that are resolved together, newest first.
     func transactions(of units: [[SQLPurchase]], in scope: StoreScope) throws -> [[StoredTransaction]] {
         let purchases = Array(units.joined())

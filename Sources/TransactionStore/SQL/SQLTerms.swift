@@ -29,13 +29,12 @@ extension SQLPurchaseRows {
         guard !known.isEmpty else { return moves }
         let purchases = known.map(\.purchase)
         let bases = try bases(of: purchases)
-        let transactions = try transactions(of: purchases)
         let places = Dictionary(grouping: known.indices) { known[$0].customer }
-        for customer in customers {
-            moves.add(
-                places[customer, default: []].map { place in
-                    (purchases[place], bases[place] ?? [:], transactions[place])
-                })
+        let owned = customers.compactMap { places[$0] }
+        // Those of a customer together, as when the customer is read: documents may state a transaction under two original ids.
+        let transactions = try transactions(of: owned.map { $0.map { purchases[$0] } }, in: .placeholder)
+        for (places, transactions) in zip(owned, transactions) {
+            moves.add(places.map { (purchases[$0], bases[$0] ?? [:]) }, transactions)
         }
         return moves
     }
@@ -44,19 +43,20 @@ extension SQLPurchaseRows {
 extension SQLTermMoves {
     /// Adds what changed about the terms of one customer.
     fileprivate mutating func add(
-        _ parts: [(purchase: SQLPurchase, bases: [String: Int64], transactions: [StoredTransaction])]
+        _ parts: [(purchase: SQLPurchase, bases: [String: Int64])], _ transactions: [StoredTransaction]
     ) {
         var known: [String: Int64] = [:]
-        // Documents may state a transaction under two original ids.
-        var terms: [String: SQLTransaction] = [:]
-        var transactions: [StoredTransaction] = []
+        var purchases: [String: SQLPurchase] = [:]
         for part in parts {
             known.merge(part.bases) { $1 }
-            for transaction in part.transactions {
-                guard let id = transaction.payload.transactionId, terms[id] == nil else { continue }
-                terms[id] = SQLTransaction(id, of: part.purchase)
-                transactions.append(transaction)
-            }
+            purchases[part.purchase.original] = part.purchase
+        }
+        var terms: [String: SQLTransaction] = [:]
+        for transaction in transactions {
+            guard let id = transaction.payload.transactionId,
+                let purchase = purchases[transaction.storedOriginalTransactionId]
+            else { continue }
+            terms[id] = SQLTransaction(id, of: purchase)
         }
         let changes = TermChanges(of: transactions, known: known)
         guard changes.bases != known else { return }

@@ -62,6 +62,26 @@ extension StoreConformance {
             try await expect(sorted(store.text), equals: sorted(text))
             _ = try await LedgerAudit.check(store)
         },
+        StoreRule(opened: "a refund under another original id of a purchase moves the terms after it") { store in
+            let originals = [("1", "2"), ("2", "1")]
+            func scope(_ number: Int) -> StoreScope {
+                StoreScope(environment: .sandbox, bundleId: "app \(number)")
+            }
+            for (number, (first, second)) in originals.enumerated() {
+                let documents = [
+                    Samples.set(purchase("7", day: 1, original: first, token: token)),
+                    Samples.set(purchase("8", day: 2, token: token)),
+                    Samples.set(purchase("7", day: 1, at: Samples.june + 1, refunded: true, original: second)),
+                ]
+                for set in documents { try await store.add(moved(set, to: scope(number))) }
+            }
+            let entries = try await LedgerAudit.check(store)
+            for number in originals.indices {
+                try expect(
+                    LedgerAudit.text(entries.filter { $0.scope == scope(number) }),
+                    equals: "7 purchased, 8 purchased, 7 revoked, 8 termMoved", "\(number)")
+            }
+        },
         StoreRule(opened: "a refund from a notification of version 1 moves the terms after it") { store in
             let all = (Int64(1)...3).map { purchase("\($0)", day: $0, token: token) }
             try await store.add(Samples.set(all))
