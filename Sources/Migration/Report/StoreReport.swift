@@ -288,7 +288,7 @@ private struct StoreReportCounter {
             Self.count(payload.purchaseDate.map(Self.year), in: &report.transactionsByYear)
             Self.count(payload.productId, in: &report.transactionsByProduct)
         }
-        guard transactions.contains(where: { $0.stored.payload.isRevoked }) else { return }
+        guard transactions.contains(where: { $0.stored.payload.hasRevocation }) else { return }
         for payload in customer.revokedPurchases(catalog: catalog) {
             Self.count(payload.revocationDate.map(Self.year), in: &report.refundsByYear)
             Self.count(payload.revocationType?.rawValue, in: &report.refundsByType)

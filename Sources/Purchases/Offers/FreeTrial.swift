@@ -17,7 +17,7 @@ extension Sequence<JWSTransactionDecodedPayload> {
     /// Whether the subscription with these transactions was paid for after its free trial: a later period is neither free nor
     /// revoked. A period whose price nothing states counts as paid. Nil if no free trial stayed valid.
     package var isPaidAfterTrial: Bool? {
-        let valid = filter { !$0.isRevoked }
+        let valid = filter { !$0.hasRevocation }
         let trials = valid.filter { $0.offerDiscountType == .freeTrial }
         guard let trial = trials.compactMap(\.purchaseDate).min() else { return nil }
         return valid.contains {

@@ -57,7 +57,7 @@ extension Customer {
     /// The purchases of any ownership that were refunded, or are no longer shared or assigned. Purchases of which only some seats
     /// were refunded do not count. Copies of a purchase count once, as in ``lifetimeAmounts(catalog:)``.
     package func revokedPurchases(catalog: ProductCatalog?) -> [JWSTransactionDecodedPayload] {
-        onePerPurchase(catalog).map(\.payload).filter(\.isRevoked)
+        onePerPurchase(catalog).map(\.payload).filter(\.hasRevocation)
     }
 
     private func onePerPurchase(_ catalog: ProductCatalog?) -> [StoredTransaction] {

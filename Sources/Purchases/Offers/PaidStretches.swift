@@ -15,7 +15,7 @@ extension JWSTransactionDecodedPayload {
     /// - Paid: a price, or an offer with a paid mode. After a prorated refund, the time before it stays paid.
     /// - Unknown: everything else, unless `countsUnpricedAsPaid` is set.
     func payment(countsUnpricedAsPaid: Bool) -> PeriodPayment {
-        if isRevoked {
+        if hasRevocation {
             guard let type = revocationType, type != .refundFull else { return .free }
             guard type == .refundProrated else { return .unknown }
         }

@@ -1,12 +1,19 @@
 package import AppStoreModels
 
 extension JWSTransactionDecodedPayload {
-    /// Whether the transaction was refunded, or is no longer shared. An upgraded transaction was not, even if it has a
-    /// revocation date.
+    /// Whether a refund or the end of sharing ended the access. The access to an upgraded transaction ended by the upgrade, even if
+    /// the transaction has a revocation date.
     package var isRevoked: Bool { revocationDate != nil && isUpgraded != true }
 
+    /// Whether the transaction was refunded, or is no longer shared, also after an upgrade. So it is about what was paid, and
+    /// `isRevoked` about access.
+    ///
+    /// Only the type of its revocation shows that an upgraded transaction was refunded too. Older documents do not state the type,
+    /// so their revocation may be the upgrade.
+    package var hasRevocation: Bool { isRevoked || revocationDate != nil && revocationType != nil }
+
     /// Whether the transaction was refunded. The end of Family Sharing or of an assignment is not a refund.
-    package var isRefunded: Bool { isRevoked && !revocationEndsSharing }
+    package var isRefunded: Bool { hasRevocation && !revocationEndsSharing }
 
     /// Whether a revocation of the transaction is the end of Family Sharing or of an assignment, and not a refund. Older
     /// documents do not state the type of a revocation, and Apple does not document the type for an assignment. Family members
@@ -28,7 +35,8 @@ package enum PurchaseState: Hashable, Sendable {
     /// Another product of the subscription group replaced it.
     case upgraded
 
-    /// If a document states both a revocation and an upgrade, the purchase was upgraded, as in `isRevoked` of the payload.
+    /// If a document states both a revocation and an upgrade, the purchase was upgraded, as in `isRevoked` of the payload: a refund
+    /// of the old period must not look like a refund of what the customer has now.
     package init(revocationDate: Int64?, isUpgraded: Bool) {
         self = isUpgraded ? .upgraded : revocationDate != nil ? .revoked : .purchased
     }

@@ -115,9 +115,9 @@ extension [StoredTransaction] {
             var one = self[place]
             // A refund is stated about one copy, also when another copy states an upgrade.
             let refunded = places.first {
-                self[$0].payload.isRevoked && (signed.isEmpty || self[$0].revocationIsProven)
+                self[$0].payload.hasRevocation && (signed.isEmpty || self[$0].revocationIsProven)
             }
-            if one.payload.isUpgraded == true, let refunded {
+            if one.payload.isUpgraded == true, !one.payload.hasRevocation, let refunded {
                 one.payload.isUpgraded = nil
                 one.removeRevocation()
                 one.takeRevocation(of: self[refunded])

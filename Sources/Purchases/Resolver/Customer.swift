@@ -109,9 +109,11 @@ extension StoredTransaction {
     fileprivate mutating func becomeUpgraded(_ upgrade: UpgradeRule.Upgrade) {
         if let rule = upgrade.rule {
             sources.conclude(&shared.payload.isUpgraded, true, .isUpgraded, .inferred(rule))
+            payload.revocationDate = nil
+            payload.revocationReason = nil
         }
-        payload.revocationDate = nil
-        payload.revocationReason = nil
+        // The App Store refunded the period too, and states when and why.
+        guard payload.revocationDate == nil else { return }
         if legacy.cancellationDate == nil { legacy.cancellationDate = upgrade.date }
         // Apple's replies have this value beside an upgrade (Reference.md V3.5).
         if legacy.cancellationReason == nil { legacy.cancellationReason = 0 }

@@ -405,7 +405,8 @@ private struct Cancellation {
     ///   no date for that, so the date of the receipt or of the recorded document is taken.
     /// - If a receipt is newer, or of the same date and only the receipt has a cancellation, its attribute 1712
     ///   counts. If that is missing, a revocation stays: receipts often lack it (Reference.md V5.3). The signed
-    ///   transaction still decides whether it was an upgrade.
+    ///   transaction still decides whether it was an upgrade. If it states an upgrade and a refund, it decides about both: the
+    ///   attribute does not distinguish them.
     /// - Unsigned facts decide only if there are no others, or if the signed ones state no cancellation and `notified` does.
     /// - Parameters:
     ///   - places: the indexes of the facts about the transaction.
@@ -466,8 +467,9 @@ private struct Cancellation {
         let revocationReason = facts[signed].payload.revocationReason.map { Int64($0.rawValue) }
         isUpgraded = facts[signed].payload.isUpgraded
         let signedDate = facts[signed].origin.signedDate
+        let isRefundedAndUpgraded = isUpgraded == true && revocationDate != nil
         if let receiptDate, receiptDate > signedDate || receiptDate == signedDate && revocationDate == nil,
-            receipt?.cancellationDate != nil
+            receipt?.cancellationDate != nil, !isRefundedAndUpgraded
         {
             date = (receipt?.cancellationDate).keepingMilliseconds(of: revocationDate)
             reason = receipt?.cancellationReason

@@ -14,6 +14,9 @@ internal import Encodings
 /// | has no cancellation | after its start and before its end | upgraded then |
 /// | is stated to be upgraded | after its start and before its end | the date of the upgrade |
 ///
+/// A signed transaction that is upgraded and has a revocation keeps it: the App Store refunded the period, usually after the
+/// upgrade. It states no revocation of an upgrade (Reference.md V9.2).
+///
 /// An immediate crossgrade looks the same, and the App Store treats it alike. These are no upgrades:
 /// - a downgrade or crossgrade at renewal, and a purchase after a lapse or a billing retry: they begin at the end or later;
 /// - a revocation that the App Store's own model states;

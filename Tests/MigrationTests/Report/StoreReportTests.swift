@@ -302,7 +302,7 @@ struct StoreReportTests {
         #expect(try await Self.report() == (try await Self.report(Samples.sets.reversed())))
     }
 
-    @Test("Refunds and the end of Family Sharing are counted, upgrades are not")
+    @Test("Refunds, also after an upgrade, and the end of Family Sharing are counted, upgrades are not")
     func refunds() async throws {
         func revoked(_ id: String, _ configure: (inout JWSTransactionDecodedPayload) -> Void) -> FactSet {
             StoreSamples.set(
@@ -314,9 +314,13 @@ struct StoreReportTests {
         let report = try await Self.report([
             revoked("10") { $0.revocationType = .refundFull }, revoked("20") { $0.revocationType = .familyRevoke },
             revoked("30") { $0.isUpgraded = true },
+            revoked("40") {
+                $0.isUpgraded = true
+                $0.revocationType = .refundProrated
+            },
         ])
-        #expect(report.refundsByYear == ["2020": 2])
-        #expect(report.refundsByType == ["REFUND_FULL": 1, "FAMILY_REVOKE": 1])
+        #expect(report.refundsByYear == ["2020": 3])
+        #expect(report.refundsByType == ["REFUND_FULL": 1, "FAMILY_REVOKE": 1, "REFUND_PRORATED": 1])
     }
 
     @Test("A trial is paid if a later period is neither free nor revoked")

@@ -39,8 +39,19 @@ struct RevocationTests {
         shared.revocationType = .refundFull
         #expect(shared.isRefunded)
         for other in [payload(nil), payload(nil, isUpgraded: true), payload(1, isUpgraded: true)] {
-            #expect(!other.isRevoked && !other.isRefunded)
+            #expect(!other.isRevoked && !other.hasRevocation && !other.isRefunded)
         }
+    }
+
+    @Test("The type of a revocation shows that an upgraded period was refunded too; it stays upgraded")
+    func refundsAfterUpgrades() {
+        for type in [RevocationType.refundFull, .refundProrated] {
+            let both = payload(1, type, isUpgraded: true)
+            #expect(!both.isRevoked && both.hasRevocation && both.isRefunded)
+            #expect(state(both, .notificationV2) == .upgraded)
+        }
+        let unshared = payload(1, .familyRevoke, isUpgraded: true)
+        #expect(!unshared.isRevoked && unshared.hasRevocation && !unshared.isRefunded)
     }
 
     /// Apple publishes neither the number of this reason nor the name of its type.

@@ -289,6 +289,11 @@ struct WinBackTests {
         months[0].expiresDate = Samples.month(1)
         let mixed = [dated, months[0]] + Samples.monthly(1..<3)
         #expect(self.verdict(mixed, at: 8).reason(.paidMonths)?.months == 3)
+        // The App Store refunded the period after its upgrade, so it was not paid.
+        dated.revocationDate = half + Samples.day
+        dated.revocationType = .refundFull
+        let unpaid = [dated, months[0]] + Samples.monthly(1..<3)
+        #expect(self.verdict(unpaid, at: 8).reason(.paidMonths)?.months == 2)
     }
 
     @Test("A downgrade at a renewal continues the paid months, also to another period length")

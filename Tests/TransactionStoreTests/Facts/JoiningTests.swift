@@ -388,6 +388,45 @@ struct JoiningTests {
         #expect(joined.legacy.cancellationReason == 0)
     }
 
+    /// REFUND for a period that was upgraded before. A receipt does not distinguish the two.
+    @Test func aSignedRefundOfAnUpgradedPeriodStaysBesideTheNextPeriodAndANewerReceipt() throws {
+        let upgrade = june + 10 * StoreSamples.day
+        let refund = june + 12 * StoreSamples.day
+        let year = Samples.fact("2", original: "1", product: "yearly", source: .notificationV2, at: refund) {
+            $0.type = .autoRenewableSubscription
+            $0.expiresDate = june + 365 * StoreSamples.day
+            $0.isUpgraded = true
+            $0.revocationDate = refund
+            $0.revocationReason = .issueWithinApp
+            $0.revocationType = .refundProrated
+            $0.revocationPercentage = 50_000
+            $0.price = 10_000
+            $0.currency = "USD"
+        }
+        let month = Samples.fact("3", original: "1", source: .notificationV2, at: upgrade) {
+            $0.type = .autoRenewableSubscription
+            $0.purchaseDate = upgrade
+            $0.expiresDate = upgrade + 30 * StoreSamples.day
+        }
+        let receipt = Samples.fact(
+            "2", original: "1", product: "yearly", at: refund + 1_000, legacy: cancelled(upgrade, reason: 0)
+        ) {
+            $0.type = .autoRenewableSubscription
+            $0.expiresDate = june + 365 * StoreSamples.day
+        }
+        for facts in [[year], [year, month], [year, receipt], [receipt, month, year]] {
+            let customer = try #require(Customer(resolving: facts.map { Samples.set($0) }))
+            let old = try #require(customer.transactions.first { $0.payload.transactionId == "2" })
+            #expect(old.payload.isUpgraded == true && old.signedState == .upgraded)
+            #expect(old.payload.revocationDate == refund && old.payload.revocationReason == .issueWithinApp)
+            #expect(old.payload.revocationType == .refundProrated && old.payload.revocationPercentage == 50_000)
+            #expect(old.completeLegacy.cancellationDate == refund && old.completeLegacy.cancellationReason == 1)
+            let amounts = customer.lifetimeAmounts(catalog: nil)
+            #expect(amounts.refunds == 1 && amounts.refunded == ["USD": 5_000])
+            #expect(customer.revokedPurchases(catalog: nil).count == 1)
+        }
+    }
+
     @Test func aSignedUpgradeTakesItsDateFromARecordedReply() throws {
         let joined = try #require(
             try FactSupport.join(signed(at: 2) { $0.isUpgraded = true }, recorded(at: 9, cancelled(5000))))
