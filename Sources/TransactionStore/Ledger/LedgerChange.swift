@@ -44,6 +44,9 @@ extension LedgerEntry {
 
     /// The state of a purchase, as far as documents state it, and time where ``PurchaseEndings`` adds entries. Otherwise
     /// compare `expiresDate` of the transaction. The raw values are the names in JSON.
+    ///
+    /// The newest period of a subscription has its state. A period that another one followed keeps the state from before: the
+    /// order in which the documents arrived decides whether it stays active or expired.
     public enum State: String, Hashable, Sendable, CaseIterable {
         /// Neither refunded, revoked nor upgraded, and no entry states one of the other states.
         case active

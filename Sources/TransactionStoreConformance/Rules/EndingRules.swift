@@ -51,6 +51,44 @@ extension StoreConformance {
         }
     }
 
+    /// An answer about the second period of a subscription.
+    private static func next(
+        from start: Int64, to end: Int64? = nil, signed day: Int64, product: String = "monthly"
+    ) -> FactSet {
+        let fact = Samples.fact("2", original: "1", product: product, source: .appStoreServerAPI, at: date(day)) {
+            $0.type = .autoRenewableSubscription
+            $0.purchaseDate = date(start)
+            $0.expiresDate = date(end ?? start + 30)
+        }
+        return Samples.set(
+            fact, renewals: [Samples.renewal("1", product: product, source: .appStoreServerAPI, at: date(day))])
+    }
+
+    /// The last states of each transaction, over all orders of the documents. A program looks on day 100, after each document or
+    /// once after all of them.
+    /// - Parameter name: of the apps, one for each order.
+    private static func lastStates(
+        _ store: any CompleteTransactionStore, inEveryOrderOf documents: [FactSet], apps name: String
+    ) async throws -> [String: Set<LedgerEntry.State>] {
+        for (number, order) in permutations(documents).enumerated() {
+            for looks in [false, true] {
+                let scope = StoreScope(environment: .sandbox, bundleId: "\(name) \(number) \(looks)")
+                for set in order {
+                    try await store.add(moved(set, to: scope))
+                    if looks { _ = try await store.recordAllEndings(by: date(100)) }
+                }
+            }
+        }
+        _ = try await store.recordAllEndings(by: date(100))
+        let entries = try await LedgerAudit.check(store).filter { $0.scope.bundleId.hasPrefix("\(name) ") }
+        var states: [String: Set<LedgerEntry.State>] = [:]
+        for own in Dictionary(grouping: entries, by: LedgerAudit.Key.init).values {
+            guard let last = own.last, let state = last.stateAfter else { continue }
+            states[last.transactionId, default: []].insert(state)
+        }
+        return states
+    }
+
     /// Three programs look at once, beside writers of 60 purchases that end before day 31. Each end has one entry.
     static func lookAtOnce(
         _ place: StorePlace, catalogs: TermCatalogs = TermCatalogs(),
@@ -211,6 +249,23 @@ extension StoreConformance {
             try await expect(store.recordAllEndings(by: now).entries, equals: 0)
             try await expect(store.recordAllEndings(by: now + 2 * Samples.day).entries, equals: 1)
             try await expect(store.text, equals: "1 purchased, 2 purchased, 2 endedByTime")
+        },
+        // See "Earlier periods" in Documentation/Ledger.md.
+        afterFirstLook("the state of the last period depends on no order; a period before it stays active or expired") {
+            store in
+            let boughtAgain = [document(signed: 1), document(signed: 31, lapsed), next(from: 40, signed: 40)]
+            let renewed = [document(signed: 1), next(from: 30, signed: 31)]
+            for (documents, name) in [(boughtAgain, "again"), (renewed, "renewed")] {
+                let states = try await lastStates(store, inEveryOrderOf: documents, apps: name)
+                try expect(states["2"] ?? [], equals: [.expired], name)
+                try expect(states["1"] ?? [], equals: [.active, .expired], name)
+            }
+        },
+        afterFirstLook("an upgraded period stays upgraded in every order, also if it ended by time first") { store in
+            let upgrade = next(from: 10, to: 375, signed: 10, product: "yearly")
+            let states = try await lastStates(store, inEveryOrderOf: [document(signed: 1), upgrade], apps: "upgraded")
+            try expect(states["1"] ?? [], equals: [.upgraded])
+            try expect(states["2"] ?? [], equals: [.active])
         },
         afterFirstLook("refunded, upgraded and unsigned purchases do not end by time") { store in
             func revoked(_ id: String, _ configure: (inout JWSTransactionDecodedPayload) -> Void) -> TransactionFact {
