@@ -12,9 +12,11 @@ extension ForgedCase {
 
     private static func subscription(_ receipt: ForgedTransactionReceipt) -> ForgedTransactionReceipt {
         receipt.with {
+            let pod = $0.transactionId.prefix(2)
             $0.productId = Sample.monthly
             $0.originalPurchaseDate = $0.purchaseDate.adding(months: -3)
-            $0.originalTransactionId = "\($0.transactionId.prefix(2))0000535200001"
+            $0.transactionId = "\(pod)0000535231684"
+            $0.originalTransactionId = "\(pod)0000535200001"
             $0.expiresDate = $0.purchaseDate.adding(months: 1)
             $0.webOrderLineItemId = "350000123456789"
         }
