@@ -102,7 +102,7 @@ final class FactWriter {
             let original = set.transactions[place].storedOriginalTransactionId
             withTerms.insert(SQLOwnedPurchase(purchase(original), of: customerId))
         }
-        try session.recordTerms(of: withTerms, joined: joined)
+        try session.recordTerms(of: withTerms, joined: joined, &connections)
         if let original = set.transactions.first?.storedOriginalTransactionId {
             try session.append(SQLEntry.unclaimedSeats(of: set, purchase(original)))
         }

@@ -254,6 +254,13 @@ extension SharedSession {
         }
     }
 
+    func owners(of purchases: [SQLPurchase]) throws -> [Int: Int64] {
+        var owners: [Int: Int64] = [:]
+        let sql = "SELECT customer_id FROM identities WHERE scope_id = ?1 AND kind = 1 AND value = ?2"
+        try forEachRow(sql, of: purchases) { place, row in owners[place] = row.integer(0) }
+        return owners
+    }
+
     func bases(of purchases: [SQLPurchase]) throws -> [Int: [String: Int64]] {
         var bases: [Int: [String: Int64]] = [:]
         let sql = "SELECT transaction_id, basis FROM term_bases WHERE scope_id = ?1 AND original_transaction_id = ?2"
@@ -351,7 +358,8 @@ extension SharedSession {
             SQLOwnedPurchase(SQLPurchase(scopeId: $0.integer(1), original: $0.text(2)), of: $0.integer(0))
         }
         for ofCustomer in Dictionary(grouping: purchases, by: \.customer).values {
-            try recordTerms(of: Set(ofCustomer), joined: [])
+            let moves = try termMoves(by: Set(ofCustomer))
+            try replace(moves.outdated, with: moves.new)
         }
     }
 }

@@ -56,6 +56,7 @@ struct ConnectedPurchaseTests {
             with purchases: [SQLPurchase], in scope: StoreScope
         ) throws -> [Result<Customer?, TransactionStoreError>] { [] }
         func purchasesWithTerms(of customers: [Int64]) throws -> [SQLOwnedPurchase] { [] }
+        func owners(of purchases: [SQLPurchase]) throws -> [Int: Int64] { [:] }
         func bases(of purchases: [SQLPurchase]) throws -> [Int: [String: Int64]] { [:] }
         func replace(_ outdated: [SQLTransaction], with new: [(term: SQLTransaction, basis: Int64)]) throws {}
         func dueTerms(

@@ -27,7 +27,7 @@ struct BatchPurchases {
         let terms = batch.transactions.filter(\.mayMoveTerms).map { row in
             SQLOwnedPurchase(purchase(row.owner), of: owners.customers[batch.identities[row.owner].component])
         }
-        try session.recordTerms(of: Set(terms), joined: owners.joinedCustomers)
+        try session.recordTerms(of: Set(terms), joined: owners.joinedCustomers, &connections)
         let places = placesOfDocuments()
         try session.append(unclaimedSeats(places))
         try session.recordRenewals(of: renewed(places), &connections)

@@ -206,22 +206,12 @@ struct FactWriter {
         guard try rows.send(to: session) == missing.count else { throw WriteObstacle.identityTaken }
     }
 
-    private static let findCustomers = Statement(
-        """
-        SELECT given.place::int4, known.customer
-        FROM unnest($1::int8[]) WITH ORDINALITY AS given (id, place)
-        CROSS JOIN LATERAL (SELECT i.customer FROM identities AS i WHERE i.id = given.id LIMIT 1) AS known
-        """)
-
     /// Merges the customers of each of these sets of purchases.
     private func join(_ ofOneCustomer: [Set<SQLPurchase>], _ owners: Owners) throws -> Owners {
         guard !ofOneCustomer.isEmpty else { return owners }
         let purchases = ofOneCustomer.flatMap { $0 }
-        let known = try session.run(Self.findCustomers, [.int8s(purchases.map(\.id))])
         var customers: [SQLPurchase: Int64] = [:]
-        for (row, place) in try known.places(among: purchases.count) {
-            customers[purchases[place]] = try known.integer(row, 1, as: Int64.self)
-        }
+        for (place, customer) in try session.owners(of: purchases) { customers[purchases[place]] = customer }
         func owning(_ purchases: Set<SQLPurchase>) -> Set<Int64> { Set(purchases.compactMap { customers[$0] }) }
         let apart = ofOneCustomer.filter { owning($0).count > 1 }
         guard !apart.isEmpty else { return owners }

@@ -321,6 +321,20 @@ extension PostgreSQLSession {
         return try (0..<rows.count).map { try rows.ownedPurchase($0) }
     }
 
+    private static let findOwners = Statement(
+        """
+        SELECT given.place::int4, known.customer
+        FROM unnest($1::int8[]) WITH ORDINALITY AS given (id, place)
+        CROSS JOIN LATERAL (SELECT i.customer FROM identities AS i WHERE i.id = given.id LIMIT 1) AS known
+        """)
+
+    func owners(of purchases: [SQLPurchase]) throws -> [Int: Int64] {
+        let rows = try run(Self.findOwners, [.int8s(purchases.map(\.id))])
+        var owners: [Int: Int64] = [:]
+        for (row, place) in try rows.places(among: purchases.count) { owners[place] = try rows.integer(row, 1) }
+        return owners
+    }
+
     private static let findBases = Statement(
         """
         SELECT given.place::int4, t.transaction_id, t.basis

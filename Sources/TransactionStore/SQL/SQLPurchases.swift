@@ -173,6 +173,9 @@ package protocol SQLPurchaseRows {
     /// The purchases of customers that have terms.
     func purchasesWithTerms(of customers: [Int64]) throws -> [SQLOwnedPurchase]
 
+    /// The database ids of the customers.
+    func owners(of purchases: [SQLPurchase]) throws -> [Int: Int64]
+
     /// The bases (`TermChanges`), by transaction id.
     func bases(of purchases: [SQLPurchase]) throws -> [Int: [String: Int64]]
 

@@ -12,28 +12,61 @@ extension SQLPurchaseRows {
     /// - Parameters:
     ///   - changed: the purchases of non-renewing subscriptions with new or newer facts.
     ///   - joined: the customers into which others were merged.
-    package func recordTerms(of changed: Set<SQLOwnedPurchase>, joined: Set<Int64>) throws {
-        let moves = try termMoves(by: changed, joined: joined)
+    ///   - connections: found after the last fact was written.
+    package func recordTerms(
+        of changed: Set<SQLOwnedPurchase>, joined: Set<Int64>, _ connections: inout SQLConnections
+    ) throws {
+        let known = try adding(purchasesWithTermsOf: joined, changed)
+        // Documents can state one of their transactions under an original id without a term, for example after a refund.
+        let moves = try termMoves(of: known.union(try connected(with: known, &connections)))
         guard !moves.outdated.isEmpty || !moves.new.isEmpty else { return }
         try replace(moves.outdated, with: moves.new)
         try append(moves.entries)
     }
 
-    /// What ``recordTerms(of:joined:)`` writes.
-    package func termMoves(by changed: Set<SQLOwnedPurchase>, joined: Set<Int64> = []) throws -> SQLTermMoves {
+    /// What ``recordTerms(of:joined:_:)`` writes, for a store of an older schema, which cannot look up transaction ids yet.
+    package func termMoves(by changed: Set<SQLOwnedPurchase>) throws -> SQLTermMoves {
+        try termMoves(of: adding(purchasesWithTermsOf: [], changed))
+    }
+
+    /// The changed purchases, and all purchases with terms of their customers and of these customers.
+    private func adding(
+        purchasesWithTermsOf customers: Set<Int64>, _ changed: Set<SQLOwnedPurchase>
+    ) throws -> Set<SQLOwnedPurchase> {
+        let customers = customers.union(changed.map(\.customer)).sorted()
+        guard !customers.isEmpty else { return [] }
+        return changed.union(try purchasesWithTerms(of: customers))
+    }
+
+    /// The other purchases of the same customers that documents connect with these. Nearly always none.
+    private func connected(
+        with known: Set<SQLOwnedPurchase>, _ connections: inout SQLConnections
+    ) throws -> Set<SQLOwnedPurchase> {
+        let purchases = known.map(\.purchase)
+        let units = try connections.units(of: purchases, self)
+        let others = Array(Set(units.values.joined()).subtracting(purchases))
+        guard !others.isEmpty else { return [] }
+        let owners = try owners(of: others)
+        let customers = Set(known.map(\.customer))
+        var found: Set<SQLOwnedPurchase> = []
+        for (place, other) in others.enumerated() {
+            guard let customer = owners[place], customers.contains(customer) else { continue }
+            found.insert(SQLOwnedPurchase(other, of: customer))
+        }
+        return found
+    }
+
+    private func termMoves(of owned: Set<SQLOwnedPurchase>) throws -> SQLTermMoves {
         var moves = SQLTermMoves()
-        let customers = joined.union(changed.map(\.customer)).sorted()
-        guard !customers.isEmpty else { return moves }
-        let known = changed.union(try purchasesWithTerms(of: customers))
-            .sorted { ($0.purchase.id, $0.purchase.original) < ($1.purchase.id, $1.purchase.original) }
-        guard !known.isEmpty else { return moves }
+        guard !owned.isEmpty else { return moves }
+        let known = owned.sorted { ($0.purchase.id, $0.purchase.original) < ($1.purchase.id, $1.purchase.original) }
         let purchases = known.map(\.purchase)
         let bases = try bases(of: purchases)
-        let places = Dictionary(grouping: known.indices) { known[$0].customer }
-        let owned = customers.compactMap { places[$0] }
+        let customers = Dictionary(grouping: known.indices) { known[$0].customer }
+            .sorted { $0.key < $1.key }.map(\.value)
         // Those of a customer together, as when the customer is read: documents may state a transaction under two original ids.
-        let transactions = try transactions(of: owned.map { $0.map { purchases[$0] } }, in: .placeholder)
-        for (places, transactions) in zip(owned, transactions) {
+        let transactions = try transactions(of: customers.map { $0.map { purchases[$0] } }, in: .placeholder)
+        for (places, transactions) in zip(customers, transactions) {
             moves.add(places.map { (purchases[$0], bases[$0] ?? [:]) }, transactions)
         }
         return moves

@@ -82,6 +82,30 @@ extension StoreConformance {
                     equals: "7 purchased, 8 purchased, 7 revoked, 8 termMoved", "\(number)")
             }
         },
+        StoreRule(opened: "an older document under another original id than the refund moves no term") { store in
+            func seven(_ original: String, _ delay: Int64, refunded: Bool = false) -> FactSet {
+                let date = Samples.june + delay
+                return Samples.set(
+                    purchase("7", day: 1, at: date, refunded: refunded, original: original, token: token))
+            }
+            let originals = [("1", "2"), ("2", "1")]
+            func scope(_ number: Int) -> StoreScope {
+                StoreScope(environment: .sandbox, bundleId: "app \(number)")
+            }
+            for (number, (first, second)) in originals.enumerated() {
+                let documents = [
+                    Samples.set(purchase("8", day: 2, token: token)), seven(second, 1, refunded: true),
+                    seven(first, 0), Samples.set(purchase("9", day: 3, token: token)), seven(first, 2),
+                ]
+                for set in documents { try await store.add(moved(set, to: scope(number))) }
+            }
+            let entries = try await LedgerAudit.check(store)
+            for number in originals.indices {
+                try expect(
+                    LedgerAudit.text(entries.filter { $0.scope == scope(number) }),
+                    equals: "8 purchased, 7 revoked, 9 purchased, 7 purchased, 8 termMoved, 9 termMoved", "\(number)")
+            }
+        },
         StoreRule(opened: "a refund from a notification of version 1 moves the terms after it") { store in
             let all = (Int64(1)...3).map { purchase("\($0)", day: $0, token: token) }
             try await store.add(Samples.set(all))
