@@ -210,9 +210,12 @@ public struct ProcessedNotification: Hashable, Sendable {
 
 extension TransactionFact {
     /// Whether the fact can move terms of non-renewing subscriptions, so that an engine must look at those of the
-    /// customer. The fact states such a purchase, or the cancellation of a purchase without a type (a notification of
-    /// version 1).
-    public var mayMoveTerms: Bool { payload.type == .nonRenewingSubscription || origin.kind == .notified }
+    /// customer. The fact states such a purchase, or the cancellation of a purchase without a type: notifications of
+    /// version 1, iOS 6 receipts and some app receipts state none, but another document may.
+    public var mayMoveTerms: Bool {
+        if payload.type == .nonRenewingSubscription || origin.kind == .notified { return true }
+        return payload.type == nil && payload.expiresDate == nil && revokes && origin.kind.isSigned
+    }
 
     /// Whether the fact states a period, so that an engine must look at the renewal of its purchase.
     package var isPeriod: Bool { payload.expiresDate != nil }

@@ -117,6 +117,15 @@ extension StoreConformance {
                 sorted(store.text), equals: sorted("1 purchased, 2 purchased, 3 purchased, 2 revoked, 3 termMoved"))
             _ = try await LedgerAudit.check(store)
         },
+        StoreRule(opened: "a refund from a receipt that states no type moves the terms after it") { store in
+            let all = (Int64(1)...3).map { purchase("\($0)", day: $0, token: token) }
+            try await store.add(Samples.set(all))
+            let refund = Samples.fact("2", product: "season", at: Samples.june + 1, legacy: cancelled)
+            for _ in 1...2 { try await store.add(Samples.set(refund)) }
+            try await expect(
+                sorted(store.text), equals: sorted("1 purchased, 2 purchased, 3 purchased, 2 revoked, 3 termMoved"))
+            _ = try await LedgerAudit.check(store)
+        },
         StoreRule(opened: "merging two customers moves their terms") { store in
             _ = try await store.apply([
                 Samples.set(purchase("1", day: 1)), Samples.set(purchase("2", day: 2)), Samples.set(Samples.fact("7")),
