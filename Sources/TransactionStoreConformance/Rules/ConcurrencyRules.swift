@@ -83,15 +83,19 @@ extension StoreConformance {
             openedTwice: "a refund counts if another program writes the purchase under another original id meanwhile"
         ) {
             stores in
-            try await concurrently(0..<40) { number in
+            let applied = try await concurrently(0..<40) { number in
                 let id = "\(number / 2 + 100)"
                 let isRefund = number % 2 == 1
                 let fact = Samples.fact(
                     id, original: isRefund ? "2\(id)" : "1\(id)", source: isRefund ? .notificationV2 : .receipt,
                     at: Samples.june + (isRefund ? 1 : 0)
                 ) { $0.revocationDate = isRefund ? Samples.june : nil }
-                try await stores[number % 2].add(fact)
+                return try await stores[number % 2].apply([Samples.set(fact)])
             }
+            // An engine may write again to merge the customers. That counts nothing twice.
+            try expect(applied.map(\.changed).reduce(0, +), equals: 40)
+            try expect(applied.map(\.unchanged).reduce(0, +), equals: 0)
+            try await expect(stores[1].counts().customers, equals: 20)
             let entries = try await LedgerAudit.check(stores[0])
             let last = Dictionary(grouping: entries, by: \.transactionId).mapValues { $0.last?.event }
             try expect(last.count, equals: 20)
