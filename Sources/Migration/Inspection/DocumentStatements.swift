@@ -21,26 +21,14 @@ package struct DocumentStatements: Sendable {
                 users: UserColumns(user: nil, carried: []), verified: VerifiedReceipts(trust: trust), date: date))
     }
 
-    /// The customers of the documents in an input: documents that share an identity are about one. Empty if no document is
-    /// trusted, or none names a purchase or an app.
+    /// The customers of the documents in an input (`Customer.all(resolving:)`). Empty if no document is trusted, or none names a
+    /// purchase or an app.
     package func customers(in bytes: [UInt8]) -> [Customer] {
         let recognition = RecordReader().read(bytes[...], table: nil)
         let record = InputRecord(
             place: .none, original: bytes[...], length: bytes.count, carried: [], payload: recognition.payload)
         var output = BatchOutput()
         migrator.migrate(record, into: &output)
-        return Self.groups(output.additions.facts).compactMap { Customer(resolving: $0) }
-    }
-
-    private struct Identity: Hashable {
-        let scope: StoreScope
-        let identity: CustomerIdentity
-    }
-
-    /// Sets of one app and environment that share an identity, also through others, in the order of their first ones.
-    private static func groups(_ sets: [FactSet]) -> [[FactSet]] {
-        CommonMarks.groups(count: sets.count) { place in
-            sets[place].identities.map { Identity(scope: sets[place].scope, identity: $0) }
-        }.map { $0.map { sets[$0] } }
+        return Customer.all(resolving: output.additions.facts)
     }
 }

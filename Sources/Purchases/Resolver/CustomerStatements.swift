@@ -168,6 +168,13 @@ extension Customer {
         self = customer
     }
 
+    /// The customers of documents, in the order of their first ones. Documents are about one customer if they share an identity, or
+    /// if signed documents state one transaction, also through other documents. A store merges its customers by the same rule.
+    package static func all(resolving sets: [FactSet]) -> [Customer] {
+        CommonMarks.groups(count: sets.count) { CustomerMark.all(of: sets[$0]) }
+            .compactMap { places in Customer(resolving: places.map { sets[$0] }) }
+    }
+
     /// The customer as a store returns it after it has stored one more document. A document that adds nothing returns
     /// the same customer without resolving it again.
     /// - Parameter set: a set about the same customer, which is not checked. A set of another app or environment is
@@ -194,6 +201,21 @@ extension Customer {
                 appTransaction: place < apps.count ? apps[place] : nil,
                 receipt: place < receipts.count ? receipts[place] : nil)
         }
+    }
+}
+
+/// What shows that two documents are about one customer.
+private enum CustomerMark: Hashable {
+    case identity(StoreScope, CustomerIdentity)
+    /// Unsigned data must not merge two customers.
+    case signedTransaction(StoreScope, String)
+
+    static func all(of set: FactSet) -> [CustomerMark] {
+        var marks = set.identities.map { CustomerMark.identity(set.scope, $0) }
+        for fact in set.transactions where fact.origin.kind.isSigned {
+            if let id = fact.payload.transactionId { marks.append(.signedTransaction(set.scope, id)) }
+        }
+        return marks
     }
 }
 
