@@ -97,6 +97,7 @@ final class FactWriter {
             }
             try session.recordTransactions(facts, &connections)
         }
+        if !joined.isEmpty { result.mergesCustomers = true }
         var withTerms: Set<SQLOwnedPurchase> = []
         for place in changed where set.transactions[place].mayMoveTerms {
             let original = set.transactions[place].storedOriginalTransactionId

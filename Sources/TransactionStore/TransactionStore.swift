@@ -40,6 +40,9 @@ public struct AppliedFacts: Hashable, Sendable {
     public var erased = 0
     /// Notifications that were not stored for the same reason. They count as new when they arrive again.
     public var erasedNotifications = 0
+    /// Whether customers were merged. Then the customer of the facts can have others too. With some engines, also if a call at
+    /// the same time merged customers.
+    public var mergesCustomers = false
 
     /// A result without facts: all numbers are 0.
     public init() {}
@@ -51,6 +54,7 @@ public struct AppliedFacts: Hashable, Sendable {
         repeatedNotifications += other.repeatedNotifications
         erased += other.erased
         erasedNotifications += other.erasedNotifications
+        mergesCustomers = mergesCustomers || other.mergesCustomers
     }
 }
 

@@ -41,7 +41,8 @@ public final class StoreWriter: Sendable {
 
     /// Where the facts of a receipt were written.
     enum Outcome {
-        case stored
+        /// - Parameter mergesCustomers: `AppliedFacts.mergesCustomers`
+        case stored(mergesCustomers: Bool)
         /// - Parameter storeFailure: why the store did not take them, if it was tried.
         case spooled(storeFailure: String?)
         /// - Parameters:
@@ -122,10 +123,14 @@ public final class StoreWriter: Sendable {
     ///   - limit: how long to wait for the store. A write that takes longer may still succeed. That is safe, because
     ///     the store may receive facts twice.
     func write(_ facts: FactSet, within limit: Duration) async -> Outcome {
-        let outcome = await storeBreaker.attempt(within: limit) { try await self.apply([facts]) }
+        let mergesCustomers = Mutex(false)
+        let outcome = await storeBreaker.attempt(within: limit) {
+            let applied = try await self.apply([facts])
+            mergesCustomers.withLock { $0 = applied.mergesCustomers }
+        }
         guard let storeReason = outcome.problem(within: limit) else {
             accepted(storeTook: true)
-            return .stored
+            return .stored(mergesCustomers: mergesCustomers.withLock { $0 })
         }
         let failure: String? = if case .skipped = outcome { nil } else { storeReason }
         if failure != nil { state.withLock { $0.storeFailedAt = .now } }
@@ -143,10 +148,11 @@ public final class StoreWriter: Sendable {
             failure, "The store did not accept the receipt: \(storeReason). Neither did the spool: \(reason)")
     }
 
-    private func apply(_ sets: [FactSet]) async throws {
+    @discardableResult
+    private func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
         let applied = try await store.apply(sets)
-        guard applied.erased > 0 else { return }
-        state.withLock { $0.counts.erasedFacts += UInt64(applied.erased) }
+        if applied.erased > 0 { state.withLock { $0.counts.erasedFacts += UInt64(applied.erased) } }
+        return applied
     }
 
     private func accepted(storeTook: Bool) {

@@ -10,7 +10,7 @@ extension VerifyReceiptEndpoint {
     /// the submitted facts to the customer. If the store cannot be read, ``EndpointConfiguration/whenStoreFails`` decides
     /// about the answer.
     ///
-    /// The customer of a transaction receipt is returned as before the receipt was stored. A period restored on several
+    /// The customer of a transaction receipt is returned as before the receipt was stored, unless that merged customers. A period restored on several
     /// devices has several receipts, all with one purchase date. The stored one keeps its place, so that
     /// `latest_receipt_info` does not depend on the device.
     /// - Throws: ``Refusal``
@@ -25,11 +25,11 @@ extension VerifyReceiptEndpoint {
             // Clients send the same receipt again and again, and a look-up costs a fraction of a write.
             guard !(known?.hasTakenIn(facts) ?? false), isLearned(facts) else { return known }
             let newFacts = isTransactionReceipt ? facts.withoutKnownReceipt(of: known) : facts
-            guard try await learn(newFacts, exchange), !isTransactionReceipt else { return known }
+            let learned = try await learn(newFacts, exchange)
+            guard learned.isStored, !isTransactionReceipt || learned.mergesCustomers else { return known }
             // If the customer was unknown, the store now contains exactly what the receipt states. The exception is rare: another
-            // document states one of its transactions under an original id that the receipt does not contain. The next answer
-            // uses that document too.
-            if known == nil, let customer = Customer(resolving: [facts]) { return customer }
+            // document states one of its transactions under an original id that the receipt does not contain.
+            if known == nil, !learned.mergesCustomers, let customer = Customer(resolving: [facts]) { return customer }
             return try await store.customer(facts.identities, in: facts.scope)
         } catch let refusal as Refusal {
             throw refusal
@@ -76,13 +76,15 @@ extension VerifyReceiptEndpoint {
 
     /// Writes the facts to the store or the spool.
     ///
-    /// - Returns: whether they are in the store.
+    /// - Returns: whether they are in the store, and whether that merged customers.
     /// - Throws: ``Refusal`` if neither accepts them and the configuration requires that every answered receipt is
     ///   stored.
-    private func learn(_ facts: FactSet, _ exchange: Exchange) async throws -> Bool {
-        guard let writer else { return false }
+    private func learn(
+        _ facts: FactSet, _ exchange: Exchange
+    ) async throws -> (isStored: Bool, mergesCustomers: Bool) {
+        guard let writer else { return (false, false) }
         switch await writer.write(facts, within: configuration.learningLimit) {
-        case .stored: return true
+        case .stored(let mergesCustomers): return (true, mergesCustomers)
         case .spooled(let storeFailure):
             exchange.facts.isSpooled = true
             note(storeFailure: storeFailure, exchange)
@@ -95,7 +97,7 @@ extension VerifyReceiptEndpoint {
                 throw Refusal(.storeUnavailable, reason)
             }
         }
-        return false
+        return (false, false)
     }
 
     private func note(storeFailure: String?, _ exchange: Exchange) {

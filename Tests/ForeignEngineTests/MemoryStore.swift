@@ -51,6 +51,8 @@ actor MemoryPlace {
     private var customers: [PlacedIdentity: Int] = [:]
     private var identities: [Int: [PlacedIdentity]] = [:]
     private var nextCustomer = 1
+    /// How many customers were merged into others.
+    private var merges = 0
     private var transactions: [Filing: [String: [Int64: FactRow]]] = [:]
     /// The original ids under which each transaction is or was stored.
     private var filings: [TransactionKey: Set<Filing>] = [:]
@@ -122,6 +124,7 @@ actor MemoryPlace {
         }
         guard !set.identities.isEmpty else { return }
         let placed = set.identities.map { PlacedIdentity(scope: set.scope, identity: $0) }
+        let mergesBefore = merges
         var customer = customer(of: placed)
         var originals: [String] = []
         for fact in set.transactions {
@@ -133,6 +136,7 @@ actor MemoryPlace {
         }
         for original in originals { joinCustomers(of: Filing(scope: set.scope, original: original)) }
         customer = self.customer(of: placed)
+        if merges > mergesBefore { result.mergesCustomers = true }
         for original in originals { try record(Filing(scope: set.scope, original: original)) }
         let hasTerms = set.transactions.contains(where: \.mayMoveTerms)
         if hasTerms || terms[customer] != nil { try recordTerms(of: customer, set.scope) }
@@ -204,6 +208,7 @@ actor MemoryPlace {
     }
 
     private func move(_ other: Int, to customer: Int) {
+        merges += 1
         if let moved = terms.removeValue(forKey: other) { terms[customer, default: [:]].merge(moved) { $1 } }
         for identity in identities.removeValue(forKey: other) ?? [] {
             customers[identity] = customer

@@ -144,6 +144,21 @@ import VerifyReceipt
         #expect(entry["is_upgraded"] == nil)
     }
 
+    @Test func theFirstReplyUsesADocumentUnderAnotherOriginalId() async throws {
+        let refund = Self.signed {
+            $0.originalTransactionId = "530009999999000"
+            $0.revocationDate = 1_712_000_000_586
+        }
+        try await StoreKind.sqlite.withStore { store in
+            _ = try await store.apply([FactSet(scope: Self.scope, transactions: [refund])])
+            let endpoint = try testEndpoint(store: store)
+            for _ in 1...2 {
+                let reply = try await endpoint.ask(body(appReceipt([month(0)])))
+                #expect(reply.latest("530001234567000")?.text("cancellation_date_ms") == "1712000000586")
+            }
+        }
+    }
+
     @Test func anUpgradeHasTheDateIfAReceiptStatesIt() async throws {
         let fact = Self.signed { $0.isUpgraded = true }
         let without = try await entry(fact, appReceipt([month(0)]))

@@ -80,12 +80,13 @@ struct FactWriter {
                 return result
             }
             let ids = batch === allowed ? allowedIds : try ScopeIds(session).find(batch.scopes)
-            let owners = try findOwners(batch, ids)
+            var owners = try findOwners(batch, ids)
             // Before the ledger's lock, which blocks other writers.
             try writeMigration()
-            for (call, changed) in try writeFacts(batch, owners, ids).enumerated() {
+            for (call, changed) in try writeFacts(batch, &owners, ids).enumerated() {
                 result[call].changed = changed
                 result[call].unchanged -= changed
+                result[call].mergesCustomers = !owners.joinedCustomers.isEmpty
             }
             return result
         }
@@ -226,8 +227,8 @@ struct FactWriter {
 
     // MARK: Facts
 
-    /// Writes the facts and returns, for each call, how many were new or newer.
-    private func writeFacts(_ batch: FactBatch, _ owners: Owners, _ scopeIds: [Int32]) throws -> [Int] {
+    /// Writes the facts and returns, for each call, how many were new or newer. Can merge further customers.
+    private func writeFacts(_ batch: FactBatch, _ owners: inout Owners, _ scopeIds: [Int32]) throws -> [Int] {
         var changed = [Int](repeating: 0, count: batch.unchanged.count)
         try write(batch, batch.transactions, .transactions, owners.identities, owners.isNewIdentity, &changed)
         let hasNewTransactions = changed.contains { $0 > 0 }
@@ -265,7 +266,8 @@ struct FactWriter {
             let facts = purchases.facts
             // Under the lock, so that of two writers of one transaction id the second sees the facts of both. Before the first
             // entry, because the transaction may start over.
-            purchases.owners = try join(session.purchasesOfOneCustomer(facts, &connections), owners)
+            owners = try join(session.purchasesOfOneCustomer(facts, &connections), owners)
+            purchases.owners = owners
             try session.recordTransactions(facts, &connections)
         }
         try purchases.record(session, &connections)

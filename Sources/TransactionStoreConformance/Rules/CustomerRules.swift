@@ -103,6 +103,18 @@ extension StoreConformance {
                 try expect(ids(customer), equals: ["8", "7"], customer.scope.bundleId)
             }
         },
+        StoreRule(opened: "a call that merges customers says so") { store in
+            func merges(_ facts: TransactionFact...) async throws -> Bool {
+                try await store.apply([Samples.set(facts)]).mergesCustomers
+            }
+            let moved = Samples.fact("7", original: "2", source: .notificationV2)
+            try await expect(merges(Samples.fact("7", original: "1")), equals: false)
+            try await expect(merges(Samples.fact("7", original: "3", source: .recordedReply)), equals: false)
+            try await expect(merges(moved), equals: true)
+            try await expect(merges(moved), equals: false)
+            try await expect(merges(Samples.fact("4")), equals: false)
+            try await expect(merges(Samples.fact("4"), Samples.fact("8", original: "1")), equals: true)
+        },
         StoreRule(opened: "a look-up with ids of two separate customers returns the facts of both") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(Samples.fact("2"))])
             let both = try await store.customer([Samples.original("2"), Samples.original("1")], in: Samples.scope)
