@@ -92,6 +92,23 @@ import VerifyReceipt
         #expect(try await Self.statuses([Self.refunded()], knowing: [same], .sqlite) == [21006])
     }
 
+    @Test func aRefundUnderAnotherOriginalIdCounts() async throws {
+        let payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = "350000999999999"
+            $0.transactionId = Self.id
+            $0.productId = monthly
+            $0.purchaseDate = transactionDate.milliseconds
+            $0.expiresDate = transactionDate.adding(months: 1).milliseconds
+            $0.revocationDate = Self.refund.milliseconds
+            $0.type = .autoRenewableSubscription
+        }
+        let origin = FactOrigin(source: .notificationV2, signedDate: Self.refund.milliseconds)
+        let refund = FactSet(
+            scope: Self.scope, transactions: [TransactionFact(payload: payload, legacy: nil, origin: origin)])
+        let receipts = [try transactionReceipt(), try transactionReceipt()]
+        #expect(try await Self.statuses(receipts, knowing: [refund], .sqlite) == [21006, 21006])
+    }
+
     @Test func aLaterSignedTransactionTakesTheRefundBack() async throws {
         let reversed = Self.period(.appStoreServerAPI, at: Self.refund.milliseconds + 1)
         #expect(try await Self.statuses([Self.refunded()], knowing: [reversed], .sqlite) == [0])

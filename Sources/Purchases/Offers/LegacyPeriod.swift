@@ -60,17 +60,20 @@ package struct LegacyPeriod: Hashable, Sendable {
 // MARK: The reply to an iOS 6 receipt
 
 extension LegacyPeriod {
-    /// The place of the period of a subscription that decides the status of an iOS 6 receipt; nil if no period counts.
+    /// The place of the period of its subscription that decides the status of an iOS 6 receipt; nil if no period counts.
     ///
     /// It is a period that is current and not canceled, or else any. Of several, the one that ends last decides; a canceled
     /// period ended at its cancellation. Periods that ended by an upgrade do not count. If one period has several ids, the
     /// smallest id is the purchase; the others are restored copies.
-    package static func deciding(
-        among periods: [LegacyPeriod], of subscriptionId: String?, at now: Int64
-    ) -> Int? {
+    ///
+    /// Other documents can state the transaction of the receipt under another original transaction id. Then the periods under
+    /// both ids count.
+    package static func deciding(among periods: [LegacyPeriod], for submitted: LegacyPeriod, at now: Int64) -> Int? {
+        let resolved = submitted.transactionId.flatMap { id in periods.first { $0.transactionId == id } }
+        let subscriptionIds: Set<String?> = [submitted.subscriptionId, (resolved ?? submitted).subscriptionId]
         let counting = periods.indices.filter { place in
             let period = periods[place]
-            return period.subscriptionId == subscriptionId && period.end != nil && !period.isUpgraded
+            return subscriptionIds.contains(period.subscriptionId) && period.end != nil && !period.isUpgraded
         }
         let running = counting.filter { periods[$0].isRunning(at: now) }
         return (running.isEmpty ? counting : running).max { left, right in

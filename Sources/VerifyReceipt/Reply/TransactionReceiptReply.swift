@@ -63,8 +63,7 @@ struct TransactionReceiptReply {
         _ own: TransactionEntry
     ) -> (entry: TransactionEntry, entries: [TransactionEntry], storeOnlyCount: Int) {
         let known = LatestTransactions([own], context, order: .newestFirst)
-        let place = LegacyPeriod.deciding(
-            among: known.entries.map { $0.period }, of: own.subscriptionId, at: context.now)
+        let place = LegacyPeriod.deciding(among: known.entries.map { $0.period }, for: own.period, at: context.now)
         return (place.map { known.entries[$0] } ?? own, known.entries, known.storeOnlyCount)
     }
 

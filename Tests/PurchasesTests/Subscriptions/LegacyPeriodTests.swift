@@ -16,9 +16,10 @@ struct LegacyPeriodTests {
 
     /// The id of the period that decides, in any order of the periods.
     private func deciding(_ periods: [LegacyPeriod], of subscription: String = "1", at now: Int64) -> String? {
-        let place = LegacyPeriod.deciding(among: periods, of: subscription, at: now)
+        let submitted = period(nil, nil, nil, of: subscription)
+        let place = LegacyPeriod.deciding(among: periods, for: submitted, at: now)
         let reversed = Array(periods.reversed())
-        let other = LegacyPeriod.deciding(among: reversed, of: subscription, at: now)
+        let other = LegacyPeriod.deciding(among: reversed, for: submitted, at: now)
         #expect(place.flatMap { periods[$0].transactionId } == other.flatMap { reversed[$0].transactionId })
         return place.flatMap { periods[$0].transactionId }
     }
@@ -65,6 +66,15 @@ struct LegacyPeriodTests {
         #expect(deciding([period("6", 0, 30), period("7", 10, 30)], at: 20) == "7")
     }
 
+    @Test("The subscription of a receipt is that of its transaction, also if documents state another original id")
+    func anotherOriginalId() {
+        let submitted = period("7", 0, 30)
+        let periods = [period("9", 0, 60, of: "3"), period("7", 0, 30, of: "2", cancelled: 5)]
+        #expect(LegacyPeriod.deciding(among: periods, for: submitted, at: 10) == 1)
+        #expect(LegacyPeriod.deciding(among: periods + [period("8", 30, 60)], for: submitted, at: 40) == 2)
+        #expect(LegacyPeriod.deciding(among: [period("8", 30, 60)], for: submitted, at: 40) == 0)
+    }
+
     @Test("If one period has several ids, the smallest decides: it is the purchase, and the others are restored copies")
     func copies() {
         #expect(deciding([period("100", 0, 30), period("99", 0, 30)], at: 10) == "99")
@@ -79,7 +89,7 @@ struct LegacyPeriodTests {
         #expect(deciding([upgraded], at: 20) == nil)
         #expect(deciding([period("1", 0, 30), period("9", 0, 365, of: "9")], at: 20) == "1")
         #expect(deciding([period("1", 0, nil)], at: 20) == nil)
-        #expect(LegacyPeriod.deciding(among: [], of: "1", at: 20) == nil)
+        #expect(LegacyPeriod.deciding(among: [], for: period(nil, nil, nil), at: 20) == nil)
     }
 
     @Test("A refunded period ended at its refund: a later period of another product is current, also after its end")
