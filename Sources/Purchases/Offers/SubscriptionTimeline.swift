@@ -304,7 +304,7 @@ struct SubscriptionTimeline {
             }
         }
         let shared = Set(
-            dated.lazy.filter { $0.entry.transaction.additionalTransactionReason != nil }.map { Period($0.entry) })
+            dated.lazy.filter { $0.entry.transaction.sharesPeriod }.map { Period($0.entry) })
         guard !shared.isEmpty else { return dated }
         var places: [Period: Int] = [:]
         var result: [Dated] = []
@@ -374,6 +374,10 @@ extension JWSTransactionDecodedPayload {
         guard let type else { return expiresDate != nil }
         return type == .autoRenewableSubscription
     }
+
+    /// Whether the transaction shares its period with others: it added seats (App Store Server API 1.23,
+    /// additionalTransactionReason). None of them replaces another.
+    package var sharesPeriod: Bool { additionalTransactionReason != nil }
 
     /// The elapsed part of the transaction's own period at a time, in whole percent from 0 to 100; nil without an expiry.
     package func elapsedPercentage(at date: Int64) -> Int64? {

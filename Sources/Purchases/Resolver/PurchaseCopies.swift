@@ -62,7 +62,7 @@ extension PurchaseCopies.Candidate {
         neverExpires: Bool = false
     ) {
         guard let original = payload.purchaseId, let product = payload.productId,
-            payload.additionalTransactionReason == nil
+            !payload.sharesPeriod
         else { return nil }
         let isShared = payload.inAppOwnershipType == .familyShared
         if JWSTransactionDecodedPayload.isSubscription(type, expiresDate: payload.expiresDate) {

@@ -125,7 +125,7 @@ extension TransactionEntry {
         promotionalOfferId = legacy.promotionalOfferId
         offerCodeRefName = legacy.offerCodeRefName
         isUpgraded = stored.payload.isUpgraded == true
-        sharesPeriod = stored.payload.additionalTransactionReason != nil
+        sharesPeriod = stored.payload.sharesPeriod
         cancellationDate = legacy.cancellationDate
         cancellationReason = legacy.cancellationReason
         subscriptionGroupIdentifier = stored.payload.subscriptionGroupIdentifier
