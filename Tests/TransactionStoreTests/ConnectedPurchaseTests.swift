@@ -11,6 +11,8 @@ struct ConnectedPurchaseTests {
         private let purchases: [String: [SQLPurchase]]
         private let unsigned: Set<String>
         let rows = Mutex(0)
+        /// The transaction ids that were named to be left out, over all look-ups.
+        let leftOut = Mutex(0)
 
         init(_ transactions: [SQLPurchase: [String]], unsigned: Set<String> = []) {
             self.transactions = transactions
@@ -31,6 +33,7 @@ struct ConnectedPurchaseTests {
         func stating(
             transactionsOf purchases: [SQLPurchase], except known: Set<String>
         ) throws -> [(transactionId: String, purchase: SQLPurchase, isSigned: Bool)] {
+            leftOut.withLock { $0 += known.count }
             let ids = Set(purchases.flatMap { transactions[$0] ?? [] }).subtracting(known)
             var found: [(transactionId: String, purchase: SQLPurchase, isSigned: Bool)] = []
             for id in ids {
@@ -94,5 +97,15 @@ struct ConnectedPurchaseTests {
         #expect(connected[purchase(6)] == nil)
         #expect(connected[purchase(7)] == nil)
         #expect(try rows.connected([purchase(1)]) == [purchase(1): Set((1...3).map(purchase))])
+    }
+
+    @Test("The search along a chain of thousands of purchases names and reads each transaction a few times at most")
+    func longChain() throws {
+        let all = (1...3_000).map(purchase)
+        let rows = Rows(
+            Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1, ["shared \($0)", "shared \($0 + 1)"]) }))
+        #expect(try rows.connected([all[0]])[all[0]]?.count == 3_000)
+        #expect(rows.rows.withLock { $0 } < 10_000)
+        #expect(rows.leftOut.withLock { $0 } < 10_000)
     }
 }

@@ -296,16 +296,24 @@ extension SQLPurchaseRows {
         // One signed document suffices, because it connects its purchase with each other one.
         var shared: [SQLPurchase: [String]] = [:]
         var signed: [SQLPurchase: [String]] = [:]
-        var known: Set<String> = []
+        // Each look-up finds all purchases of its transactions. So of the shared transactions, only those of the last one can come
+        // again. Naming all of them would take quadratic time in a long chain, while other writers wait.
+        var lastShared: Set<String> = []
+        var unsigned: Set<String> = []
         var found = Set(purchases)
         var open = purchases
         while !open.isEmpty {
             let rows = Dictionary(
-                grouping: try stating(transactionsOf: open, except: known), by: { $0.transactionId })
+                grouping: try stating(transactionsOf: open, except: lastShared.union(unsigned)),
+                by: { $0.transactionId })
             open = []
+            lastShared = []
             for (id, stated) in rows {
-                known.insert(id)
-                guard stated.contains(where: { $0.isSigned }) else { continue }
+                guard stated.contains(where: { $0.isSigned }) else {
+                    unsigned.insert(id)
+                    continue
+                }
+                lastShared.insert(id)
                 for (_, purchase, isSigned) in stated {
                     shared[purchase, default: []].append(id)
                     if isSigned { signed[purchase, default: []].append(id) }
