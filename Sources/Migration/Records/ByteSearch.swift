@@ -60,6 +60,16 @@ extension UnsafeBufferPointer<UInt8> {
         return nil
     }
 
+    /// The first byte that is neither JSON white space nor a comma: the next element or member, or the end of its container.
+    func firstNonSeparator(from start: Int = 0) -> Int? {
+        var index = start
+        while let next = firstNonWhiteSpace(from: index) {
+            if self[next] != UInt8(ascii: ",") { return next }
+            index = next + 1
+        }
+        return nil
+    }
+
     func begins(with prefix: StaticString, at start: Int = 0) -> Bool {
         let length = prefix.utf8CodeUnitCount
         guard start <= count, length <= count - start else { return false }

@@ -304,9 +304,7 @@ struct FormatDetector {
     }
 
     private func nextElement(from start: Int) -> Int? {
-        var index = start
-        while index < head.count, head[index].isWhiteSpace || head[index] == UInt8(ascii: ",") { index += 1 }
-        return index < head.count && head[index] != UInt8(ascii: "]") ? index : nil
+        head.firstNonSeparator(from: start).flatMap { head[$0] == UInt8(ascii: "]") ? nil : $0 }
     }
 
     /// Whether the next line is an object: an NDJSON file with a damaged first line. In a document, the second line is

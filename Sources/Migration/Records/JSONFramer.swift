@@ -240,15 +240,10 @@ struct JSONFramer: RecordFramer {
         let skipsCommas = isInside
         while true {
             let bytes = input.window
-            var index = 0
-            while index < bytes.count,
-                bytes[index].isWhiteSpace || (skipsCommas && bytes[index] == UInt8(ascii: ","))
-            {
-                index += 1
-            }
-            let found = index < bytes.count ? bytes[index] : nil
-            input.consume(index)
-            if found != nil { return found }
+            let start = skipsCommas ? bytes.firstNonSeparator() : bytes.firstNonWhiteSpace()
+            input.consume(start ?? bytes.count)
+            // The buffer keeps what is consumed until it is filled.
+            if let start { return bytes[start] }
             guard try input.fill() else { return nil }
         }
     }

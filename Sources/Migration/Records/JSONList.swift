@@ -21,11 +21,7 @@ struct JSONList {
     init?(exportIn head: Bytes) {
         guard let array = Self.firstArray(of: head), let members = Self.exports[array.name] else { return nil }
         var index = array.end ?? head.count
-        while let start = head.firstNonWhiteSpace(from: index) {
-            if head[start] == UInt8(ascii: ",") {
-                index = start + 1
-                continue
-            }
+        while let start = head.firstNonSeparator(from: index) {
             if head[start] == UInt8(ascii: "}") {
                 // If other objects follow, each object is a record, unless the first one is long.
                 guard start >= InputLimits.detectionWindow || head.firstNonWhiteSpace(from: start + 1) == nil
@@ -81,11 +77,7 @@ struct JSONList {
     /// Whether the given beginning of an array has only objects, at least two, and some seem to contain a document.
     private static func areRecords(_ bytes: Bytes, from start: Int) -> Bool {
         var (index, count) = (start, 0)
-        while let next = bytes.firstNonWhiteSpace(from: index) {
-            if bytes[next] == UInt8(ascii: ",") {
-                index = next + 1
-                continue
-            }
+        while let next = bytes.firstNonSeparator(from: index) {
             guard bytes[next] == UInt8(ascii: "{") else { return false }
             var element = JSONValueEnd(first: bytes[next])
             guard let end = element.scan(bytes, from: next) else { break }

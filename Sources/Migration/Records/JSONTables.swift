@@ -35,11 +35,7 @@ struct JSONTables {
         self.receiptColumns = receiptColumns
         guard let bracket = head.firstNonWhiteSpace(), head[bracket] == UInt8(ascii: "[") else { return nil }
         var (index, descriptions) = (bracket + 1, 0)
-        while let next = head.firstNonWhiteSpace(from: index) {
-            if head[next] == UInt8(ascii: ",") {
-                index = next + 1
-                continue
-            }
+        while let next = head.firstNonSeparator(from: index) {
             switch Self.element(head, at: next) {
             case .description(let end)?: (index, descriptions) = (end, descriptions + 1)
             case .rows? where descriptions > 0: return
@@ -54,11 +50,7 @@ struct JSONTables {
         guard start < bytes.count, bytes[start] == UInt8(ascii: "{") else { return nil }
         var index = start + 1
         var type: String?
-        while let next = bytes.firstNonWhiteSpace(from: index) {
-            if bytes[next] == UInt8(ascii: ",") {
-                index = next + 1
-                continue
-            }
+        while let next = bytes.firstNonSeparator(from: index) {
             if bytes[next] == UInt8(ascii: "}") {
                 return type == "header" || type == "database" ? .description(end: next + 1) : nil
             }

@@ -57,11 +57,7 @@ struct ObjectDivision {
     /// many objects, some must seem to contain a document.
     private static func isContainer(_ bytes: Bytes) -> Bool {
         var (index, count) = (1, 0)
-        while let start = bytes.firstNonWhiteSpace(from: index) {
-            guard bytes[start] != UInt8(ascii: ",") else {
-                index = start + 1
-                continue
-            }
+        while let start = bytes.firstNonSeparator(from: index) {
             var member = JSONMemberEnd(first: bytes[start], isNamed: true, at: start)
             let end = member.scan(bytes, from: start)
             guard let value = member.valueStart else {
