@@ -6,6 +6,27 @@ import ProductCatalog
 extension InputFormat: ExpressibleByArgument {}
 extension TableOptions.Dialect: ExpressibleByArgument {}
 
+extension DocumentColumns.Role {
+    /// What the column states, in help and messages.
+    var fact: String {
+        switch self {
+        case .bundleId: "app"
+        case .environment, .appAccountToken: rawValue
+        case .recordedAt: "date"
+        }
+    }
+
+    /// The option of `migrate` that names the column.
+    var option: String {
+        switch self {
+        case .bundleId: "--bundle-id-column"
+        case .environment: "--environment-column"
+        case .appAccountToken: "--account-token-column"
+        case .recordedAt: "--recorded-at-column"
+        }
+    }
+}
+
 enum FormatArguments {
     /// The environment of a receipt, in any case.
     /// - Throws: `ValidationError` for a name that no receipt can have, which would quarantine everything.

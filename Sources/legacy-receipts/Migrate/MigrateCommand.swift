@@ -184,16 +184,16 @@ struct MigrateCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A column or member to keep with the user. Repeatable.", valueName: "name"))
     var carry: [String] = []
 
-    @Option(help: documentColumn("app"))
+    @Option(help: documentColumn(.bundleId))
     var bundleIdColumn: String?
 
-    @Option(help: documentColumn("environment"))
+    @Option(help: documentColumn(.environment))
     var environmentColumn: String?
 
-    @Option(help: documentColumn("appAccountToken"))
+    @Option(help: documentColumn(.appAccountToken))
     var accountTokenColumn: String?
 
-    @Option(help: documentColumn("date"))
+    @Option(help: documentColumn(.recordedAt))
     var recordedAtColumn: String?
 
     @Option(
@@ -229,9 +229,9 @@ struct MigrateCommand: AsyncParsableCommand {
     @OptionGroup(title: "Trust")
     var trust: TrustOptions
 
-    private static func documentColumn(_ fact: String) -> ArgumentHelp {
+    private static func documentColumn(_ role: DocumentColumns.Role) -> ArgumentHelp {
         ArgumentHelp(
-            "The column or member with the \(fact) of documents that state none (default: found by its name).",
+            "The column or member with the \(role.fact) of documents that state none (default: found by its name).",
             valueName: "name")
     }
 

@@ -78,20 +78,14 @@ enum SummaryText {
 
     /// The caller's own columns with values that do not count, so that no user and no date is lost without a message.
     static func unread(_ summary: MigrationSummary) -> [String] {
-        summary.unreadColumns.map { column, count in
-            switch column {
-            case .user:
-                "The user column of \(count) records has an object or array without an id, which names no user (--user-column names another column)."
-            case .bundleId: unread("app", "--bundle-id-column", count)
-            case .environment: unread("environment", "--environment-column", count)
-            case .appAccountToken: unread("appAccountToken", "--account-token-column", count)
-            case .recordedAt: unread("date", "--recorded-at-column", count)
+        summary.unreadColumns.map { role, count in
+            guard let role else {
+                return
+                    "The user column of \(count) records has an object or array without an id, which names no user (--user-column names another column)."
             }
+            return
+                "The column with the \(role.fact) of \(count) documents has a value of an unknown form, which does not count (\(role.option) names another column)."
         }
-    }
-
-    private static func unread(_ role: String, _ option: String, _ count: Int) -> String {
-        "The column with the \(role) of \(count) documents has a value of an unknown form, which does not count (\(option) names another column)."
     }
 
     private static func notUTF8(_ summary: MigrationSummary) -> String {

@@ -103,13 +103,7 @@ struct PlanText {
     }
 
     private func carried(_ column: MigrationPlan.Column) -> String {
-        switch column.role {
-        case .bundleId: return "the app of documents that state none"
-        case .environment: return "the environment of documents that state none"
-        case .appAccountToken: return "the appAccountToken of documents that state none"
-        case .recordedAt: return "the date of documents that state none"
-        case nil: break
-        }
+        if let role = column.role { return "the \(role.fact) of documents that state none" }
         if !isStore { return "copied to the output" }
         if column.isUser { return "user id" }
         return column.isKept ? "kept with the user (--carry)" : "not kept (keep it with --carry)"

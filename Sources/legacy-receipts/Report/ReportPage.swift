@@ -210,7 +210,8 @@ struct ReportPage {
 
     private func table(_ source: StoreReport.Source) -> Object {
         let summary = source.summary
-        let columns = Dictionary(uniqueKeysWithValues: summary.unreadColumns.map { (Self.name($0.column), $0.count) })
+        let unread = summary.unreadColumns.map { ($0.role?.fact ?? "user", $0.count) }
+        let columns = Dictionary(uniqueKeysWithValues: unread)
         let (notRead, leftOut) = (summary.columns(.looksLikeDocument), summary.columns(.leftOut))
         var rows = [
             row("records", [summary.recordsRead], cells: [""]), row("migrated", [summary.migrated], cells: [""]),
@@ -238,16 +239,6 @@ struct ReportPage {
         let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         let shown = sorted.prefix(maximumColumns).map { "\(Printable.text($0.key)): \(number($0.value))" }
         return shown.joined(separator: ", ") + (sorted.count > maximumColumns ? ", …" : "")
-    }
-
-    private static func name(_ column: UnreadColumn) -> String {
-        switch column {
-        case .user: "user"
-        case .bundleId: "app"
-        case .environment: "environment"
-        case .appAccountToken: "appAccountToken"
-        case .recordedAt: "date"
-        }
     }
 
     private var uncarried: Object? {

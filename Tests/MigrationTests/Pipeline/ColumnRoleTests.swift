@@ -1299,11 +1299,12 @@ struct ColumnRoleTests {
             """
         let migration = try Self.migration(columns: DocumentColumns([.bundleId: "app"]))
         let (summary, _) = try await Self.migrated(records, migration)
-        let unread = summary.records.unreadColumns.map { "\($0.column.rawValue) \($0.count)" }
-        #expect(unread == ["bundleIdNotRead 1", "environmentNotRead 1", "recordedAtNotRead 2"])
+        let unread = summary.records.unreadColumns.map { "\($0.role?.rawValue ?? "user") \($0.count)" }
+        #expect(unread == ["bundleId 1", "environment 1", "recordedAt 2"])
+        #expect(summary.records.notes["recordedAtNotRead"] == 2)
         let (named, _) = try await Self.migrated(records, try Self.migration())
-        let others = named.records.unreadColumns.map { "\($0.column.rawValue) \($0.count)" }
-        #expect(others == ["environmentNotRead 1", "recordedAtNotRead 2"])
+        let others = named.records.unreadColumns.map { "\($0.role?.rawValue ?? "user") \($0.count)" }
+        #expect(others == ["environment 1", "recordedAt 2"])
     }
 
     @Test("An unknown environment that a document states is not replaced by a column")

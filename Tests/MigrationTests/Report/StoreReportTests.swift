@@ -189,7 +189,7 @@ struct StoreReportTests {
         #expect(found.map(\.inputs) == [[first]])
         let summary = try #require(found.first?.summary)
         #expect(summary.recordsRead == 4 && summary.migrated == 3 && summary.quarantined == 1)
-        #expect(summary.unreadColumns.map(\.column) == [.recordedAt])
+        #expect(summary.unreadColumns.map(\.role) == [.recordedAt])
         #expect(summary.unreadColumns.map(\.count) == [1])
         // A start from the beginning reads the records again.
         try folder.write("a.ndjson", line(1) + line(2))
