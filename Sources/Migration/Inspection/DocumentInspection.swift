@@ -109,9 +109,27 @@ package struct DocumentInspector: Sendable {
         }
     }
 
-    private func receipt(_ bytes: [UInt8]) -> DocumentInspection.Content {
+    /// An input in which ``documents(in:)`` finds none, as the receipt that it may be. Other JSON is unreadable, although it
+    /// begins like a property list.
+    package func content(of bytes: [UInt8], device: DeviceIdentifier? = nil) -> DocumentInspection.Content {
+        if Self.isOtherJSON(bytes) {
+            return .unreadable(ReceiptError(.unrecognizedInput, "the JSON contains no document of the App Store"))
+        }
+        return receipt(bytes, device)
+    }
+
+    /// Whether the bytes are a JSON array, or a JSON object without the members of a transaction receipt.
+    private static func isOtherJSON(_ bytes: [UInt8]) -> Bool {
+        switch try? JSONValue.parse(bytes) {
+        case .array?: true
+        case .object(let object)?: object["signature"] == nil && object["purchase-info"] == nil
+        default: false
+        }
+    }
+
+    private func receipt(_ bytes: [UInt8], _ device: DeviceIdentifier? = nil) -> DocumentInspection.Content {
         do throws(ReceiptError) {
-            return .receipt(receipts.inspect(try ReceiptContainer(stored: bytes)))
+            return .receipt(receipts.inspect(try ReceiptContainer(stored: bytes), device: device))
         } catch {
             return .unreadable(error)
         }

@@ -58,15 +58,7 @@ enum DocumentInspectionJSON {
             writer.member("notAfter", certificate.validity?.upperBound)
             writer.member("sha256", certificate.fingerprint.description)
         }
-        writer.objects("checks", inspection.checks) { writer, check in
-            let name = check.name.rawValue
-            switch check.outcome {
-            case .passed: InspectionJSON.write(name, "passed", to: &writer)
-            case .failed(let error):
-                InspectionJSON.write(name, "failed", code: error.code.rawValue, error.message, to: &writer)
-            case .skipped(let reason): InspectionJSON.write(name, "skipped", reason, to: &writer)
-            }
-        }
+        writer.objects("checks", inspection.checks) { InspectedCheck($1).writeMembers(to: &$0) }
         guard !inspection.nested.isEmpty else { return }
         writer.objects("nested", inspection.nested) { writer, entry in
             let (member, nested) = entry
@@ -82,10 +74,7 @@ enum DocumentInspectionJSON {
         writer.member("kind", inspection.kind.rawValue)
         writer.key("value")
         writer.value(inspection.value)
-        writer.objects("checks", inspection.checks) { writer, check in
-            InspectionJSON.write(
-                check.name.rawValue, check.failure == nil ? "passed" : "failed", check.failure, to: &writer)
-        }
+        writer.objects("checks", inspection.checks) { InspectedCheck($1).writeMembers(to: &$0) }
         writer.objects("receipts", inspection.receipts) { writer, entry in
             let (key, content) = entry
             writer.member("path", key)

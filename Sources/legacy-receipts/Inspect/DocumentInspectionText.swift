@@ -37,14 +37,7 @@ enum DocumentInspectionText {
             lines.append("  (the payload cannot be read)")
         }
         lines += ["", "Certificates"] + inspection.certificates.flatMap(certificate)
-        lines += ["", "Checks"]
-        lines += inspection.checks.map { check in
-            switch check.outcome {
-            case .passed: row("passed", check.name.rawValue)
-            case .failed(let error): row("FAILED", check.name.rawValue, error.message)
-            case .skipped(let reason): row("skipped", check.name.rawValue, reason)
-            }
-        }
+        lines += ["", "Checks"] + inspection.checks.map { InspectedCheck($0).line(width: 24) }
         for (member, nested) in inspection.nested {
             lines += ["", member] + Self.lines(nested).map { $0.isEmpty ? "" : "  \($0)" }
         }
@@ -92,19 +85,11 @@ enum DocumentInspectionText {
         } else {
             lines += (inspection.value.array ?? []).enumerated().flatMap { member("\($0)", $1, indent: "  ") }
         }
-        lines += ["", "Checks"]
-        lines += inspection.checks.map { check in
-            check.failure.map { row("FAILED", check.name.rawValue, $0) } ?? row("passed", check.name.rawValue)
-        }
+        lines += ["", "Checks"] + inspection.checks.map { InspectedCheck($0).line(width: 24) }
         for (key, content) in inspection.receipts {
             lines += ["", Printable.text(key)] + Self.lines(content).map { $0.isEmpty ? "" : "  \($0)" }
         }
         return lines
-    }
-
-    private static func row(_ outcome: String, _ name: String, _ message: String? = nil) -> String {
-        let start = "  \(outcome.padded(to: 9))"
-        return message.map { start + name.padded(to: 24) + Printable.text($0) } ?? start + name
     }
 
     // MARK: Values

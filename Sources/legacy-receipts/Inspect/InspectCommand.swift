@@ -55,11 +55,11 @@ struct InspectCommand: ParsableCommand {
 
     func run() throws {
         let identifier = device.flatMap { DeviceIdentifier($0) }
-        let verifier = try ReceiptVerifier(trust: trust.policy())
+        let inspector = try DocumentInspector(trust: trust.policy(), bundleId: bundleId)
         let bytes = try InputFile.read(file)
-        let documents = try DocumentInspector(trust: trust.policy(), bundleId: bundleId).documents(in: bytes)
+        let documents = inspector.documents(in: bytes)
         if !documents.isEmpty { return try show(documents) }
-        let content = DocumentInspection.Content.reading(bytes, verifier, device: identifier)
+        let content = inspector.content(of: bytes, device: identifier)
         try Terminal.output(json ? DocumentInspectionJSON.text(content) : DocumentInspectionText.text(content))
         guard case .receipt(let inspection) = content else { throw notAReceipt(bytes) }
         if case .failure(let error) = inspection.verdict {

@@ -31,24 +31,7 @@ enum InspectionJSON {
             writer.member("isCertificateAuthority", certificate.isCertificateAuthority)
             writer.member("markers", certificate.markers)
         }
-        writer.objects("checks", inspection.checks) { writer, check in
-            switch check.outcome {
-            case .passed: write(check.name.rawValue, "passed", to: &writer)
-            case .failed(let error):
-                write(check.name.rawValue, "failed", code: error.code.rawValue, error.message, to: &writer)
-            case .skipped(let reason): write(check.name.rawValue, "skipped", reason, to: &writer)
-            }
-        }
-    }
-
-    /// Writes the members of a check.
-    static func write(
-        _ check: String, _ outcome: String, code: String? = nil, _ message: String? = nil, to writer: inout JSONWriter
-    ) {
-        writer.member("check", check)
-        writer.member("outcome", outcome)
-        writer.member("code", code)
-        writer.member("message", message)
+        writer.objects("checks", inspection.checks) { InspectedCheck($1).writeMembers(to: &$0) }
     }
 
     static func write(_ evidence: SignatureEvidence, to writer: inout JSONWriter) {

@@ -16,7 +16,7 @@ enum InspectionText {
             if !inspection.attributes.isEmpty { lines += attributes(inspection.attributes) }
         }
         lines += ["", "Certificates"] + inspection.certificates.flatMap(certificate)
-        lines += ["", "Checks"] + inspection.checks.map(check)
+        lines += ["", "Checks"] + inspection.checks.map { InspectedCheck($0).line(width: 22) }
         return lines
     }
 
@@ -108,8 +108,6 @@ enum InspectionText {
         return lines
     }
 
-    // MARK: Certificates and checks
-
     private static func certificate(_ certificate: CertificateFacts) -> [String] {
         [
             "  #\(certificate.index) \(Printable.text(certificate.subject))",
@@ -119,15 +117,6 @@ enum InspectionText {
             "     SHA-256    \(certificate.fingerprint)",
             "     markers    \(certificate.markers.isEmpty ? "none" : certificate.markers.joined(separator: ", "))",
         ]
-    }
-
-    private static func check(_ check: ReceiptInspection.Check) -> String {
-        let name = check.name.rawValue.padded(to: 22)
-        return switch check.outcome {
-        case .passed: "  passed   \(check.name.rawValue)"
-        case .failed(let error): "  FAILED   \(name)\(Printable.text(error.message))"
-        case .skipped(let reason): "  skipped  \(name)\(reason)"
-        }
     }
 }
 

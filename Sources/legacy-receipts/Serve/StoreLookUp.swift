@@ -31,11 +31,11 @@ struct StoreLookUp: LookUpAnswers {
     func inspection(
         of document: [UInt8], _ endpoint: EndpointConfiguration, signedData trust: SignedDataTrust
     ) async throws -> [UInt8] {
-        let documents = try DocumentInspector(trust: endpoint.trust, signedData: trust).documents(in: document)
+        let inspector = try DocumentInspector(trust: endpoint.trust, signedData: trust)
+        let documents = inspector.documents(in: document)
         let text =
-            try documents.isEmpty
-            ? DocumentInspectionJSON.text(.reading(document, ReceiptVerifier(trust: endpoint.trust)))
-            : DocumentInspectionJSON.text(documents)
+            documents.isEmpty
+            ? DocumentInspectionJSON.text(inspector.content(of: document)) : DocumentInspectionJSON.text(documents)
         return Array((text + "\n").utf8)
     }
 
