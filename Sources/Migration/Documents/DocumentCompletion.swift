@@ -1,13 +1,9 @@
 import AppStoreModels
 import Purchases
 
-/// Gives unsigned documents the app and the environment that neither they nor their columns state, by the rules of
-/// `SignedScopes` and `RecordScope`.
-struct DocumentCompletion: Sendable {
-    let mapper: ReceiptMapper
-    /// The roles that this run gives to columns.
-    let roles: ColumnRoles
-
+// Gives unsigned documents the app and the environment that neither they nor their columns state, by the rules of
+// `SignedScopes` and `RecordScope`.
+extension DocumentReader {
     /// Completes the unsigned documents of a record. Call this after all documents were read.
     ///
     /// A receipt or JWS decides about a document even if a filter excludes it, as it does about a row beside documents. The

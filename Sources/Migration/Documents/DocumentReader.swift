@@ -1,30 +1,40 @@
 import AppStoreModels
+import AppStoreServer
 import LegacyReceipts
 import Purchases
 
 /// Reads the documents of a record: verifies the signed ones, maps all of them, and sorts them by outcome.
 struct DocumentReader: Sendable {
     let receiptReader: ReceiptReader
-    let signedDataReader: SignedDataReader
-    let rowReader: RowBesideReader
-    let completion: DocumentCompletion
+    private let signedDataReader: SignedDataReader
     let filter: RecordFilter
     let mapper: ReceiptMapper
     /// The roles that this run gives to columns.
     let roles: ColumnRoles
     let acceptsRecorded: Bool
     /// Whether receipts that were not verified are kept for a retry.
-    let keepsUnverified: Bool
+    private let keepsUnverified: Bool
+
+    /// - Throws: `ReceiptError` or `SignedDataError` for a certificate that cannot be read.
+    init(_ options: MigrationOptions, roles: ColumnRoles, isForStore: Bool) throws {
+        mapper = ReceiptMapper(catalog: options.catalog)
+        receiptReader = try ReceiptReader(options, mapper, isForStore: isForStore)
+        signedDataReader = try SignedDataReader(options.signedDataTrust ?? SignedDataTrust(options.trust))
+        filter = RecordFilter(options)
+        self.roles = roles
+        acceptsRecorded = options.acceptsRecorded
+        keepsUnverified = isForStore
+    }
 
     func read(
         _ documents: [InputDocument], of record: InputRecord, _ counts: inout BatchCounts
     ) -> RecordDocuments {
         var read = RecordDocuments()
         for document in documents { self.read(document, of: record, into: &read, &counts) }
-        completion.complete(&read, of: record)
+        complete(&read, of: record)
         read.finish(mapper)
-        completion.keepTogether(&read)
-        rowReader.readRows(of: record, into: &read, &counts)
+        keepTogether(&read)
+        readRows(of: record, into: &read, &counts)
         filter.exclude(from: &read)
         if !acceptsRecorded, read.verified.isEmpty { read.refuseRecorded() }
         return read

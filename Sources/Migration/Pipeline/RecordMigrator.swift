@@ -9,14 +9,7 @@ import TransactionStore
 struct RecordMigrator: Sendable {
     /// How the records are filed in a store; nil if their results are written as lines.
     let filing: Filing?
-    /// The roles that this run gives to columns.
-    private let roles: ColumnRoles
-    private let acceptsRecorded: Bool
-    private let mapper: ReceiptMapper
-    private let receiptReader: ReceiptReader
-    private let rowReader: RowBesideReader
-    private let documentReader: DocumentReader
-    private let filter: RecordFilter
+    private let reader: DocumentReader
     private let lines: RecordLines
     private let quarantine: RecordQuarantine
 
@@ -30,27 +23,17 @@ struct RecordMigrator: Sendable {
 
     init(_ options: MigrationOptions, filing: Filing? = nil) throws(MigrationError) {
         let isForStore = filing != nil
-        let signedDataReader: SignedDataReader
         self.filing = filing
-        roles = ColumnRoles(
+        let roles = ColumnRoles(
             users: filing?.users ?? UserColumns(user: nil, carried: []), documents: options.documentColumns,
             receipts: options.receiptColumns, defaults: options.documentDefaults)
-        acceptsRecorded = options.acceptsRecorded
-        mapper = ReceiptMapper(catalog: options.catalog)
-        filter = RecordFilter(options)
         do {
-            receiptReader = try ReceiptReader(options, mapper, isForStore: isForStore)
-            signedDataReader = try SignedDataReader(options.signedDataTrust ?? SignedDataTrust(options.trust))
+            reader = try DocumentReader(options, roles: roles, isForStore: isForStore)
         } catch {
             let message = (error as? ReceiptError)?.message ?? (error as? SignedDataError)?.message ?? "\(error)"
             throw MigrationError(.trust, path: "", message)
         }
-        rowReader = RowBesideReader(mapper: mapper, roles: roles, acceptsRecorded: acceptsRecorded)
-        documentReader = DocumentReader(
-            receiptReader: receiptReader, signedDataReader: signedDataReader, rowReader: rowReader,
-            completion: DocumentCompletion(mapper: mapper, roles: roles), filter: filter, mapper: mapper, roles: roles,
-            acceptsRecorded: acceptsRecorded, keepsUnverified: isForStore)
-        lines = RecordLines(mapper: mapper, acceptsRecorded: acceptsRecorded)
+        lines = RecordLines(mapper: reader.mapper, acceptsRecorded: reader.acceptsRecorded)
         quarantine = RecordQuarantine(roles: roles, isForStore: isForStore)
     }
 
@@ -60,7 +43,7 @@ struct RecordMigrator: Sendable {
     ///   - output: gets the results.
     func migrate(_ record: InputRecord, receipt: KeyedReceipt? = nil, into output: inout BatchOutput) {
         output.counts.read(record)
-        if filing != nil { roles.countUnreadUser(of: record, in: &output.counts) }
+        if filing != nil { reader.roles.countUnreadUser(of: record, in: &output.counts) }
         switch record.payload {
         case .receipt(let stored) where filing != nil || RowBeside(record.carried) == nil:
             migrate(receipt: stored, keyed: receipt, of: record, into: &output)
@@ -84,8 +67,8 @@ struct RecordMigrator: Sendable {
                 let receipt = if let keyed { keyed } else { try keyedReceipt(stored, filing) }
                 return try file(receipt, of: record, filing, into: &output)
             }
-            var verified = try receiptReader.read(stored)
-            if let reason = filter.exclusion(of: verified) {
+            var verified = try reader.receiptReader.read(stored)
+            if let reason = reader.filter.exclusion(of: verified) {
                 return quarantine.add(record, reason, verified.kind, into: &output)
             }
             let count = verified.mapped.transactions.count
@@ -115,7 +98,7 @@ struct RecordMigrator: Sendable {
     private func keyedReceipt(
         _ stored: ArraySlice<UInt8>, _ filing: Filing
     ) throws(ReceiptReader.Refused) -> KeyedReceipt {
-        let container = try receiptReader.container(stored)
+        let container = try reader.receiptReader.container(stored)
         let hash = Fingerprint(of: container.bytes)
         return KeyedReceipt(container: container, hash: hash, key: filing.verified.key(of: hash))
     }
@@ -137,10 +120,10 @@ struct RecordMigrator: Sendable {
         guard let known = output.additions[keyed.key] ?? filing.verified[keyed.key] else {
             return try file(unknown: keyed, of: record, filing, into: &output)
         }
-        if let reason = filter.exclusion(of: known.scope) {
+        if let reason = reader.filter.exclusion(of: known.scope) {
             return quarantine.add(record, reason, known.kind, into: &output)
         }
-        let row = rowReader.unstatedRow(of: record, in: &output.counts) { receiptReader.decoded(keyed.container) }
+        let row = reader.unstatedRow(of: record, in: &output.counts) { reader.receiptReader.decoded(keyed.container) }
         file(row, of: record, beside: known, filing, into: &output)
     }
 
@@ -148,22 +131,22 @@ struct RecordMigrator: Sendable {
     private func file(
         unknown keyed: KeyedReceipt, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
     ) throws(ReceiptReader.Refused) {
-        let receipt = try receiptReader.verify(keyed.container)
+        let receipt = try reader.receiptReader.verify(keyed.container)
         let kind = keyed.container.kind
         // A store keeps what the receipt states, and concludes the rest when it is read.
         guard let set = FactSet(receipt, bytes: keyed.container.bytes, hash: keyed.hash), let kept = set.receipt else {
             // The row may be stored without it.
             if RowBeside(record.carried) != nil { return migrate(record.payload.documents, of: record, into: &output) }
-            let reason = filter.exclusion(of: receiptReader.map(receipt, in: keyed.container))
+            let reason = reader.filter.exclusion(of: reader.receiptReader.map(receipt, in: keyed.container))
             return quarantine.add(record, reason ?? .notFiled, kind, into: &output)
         }
-        if let reason = filter.exclusion(of: set.scope) {
+        if let reason = reader.filter.exclusion(of: set.scope) {
             return quarantine.add(record, reason, kind, into: &output)
         }
         let known = VerifiedReceipt(
             key: keyed.key, scope: set.scope, form: kept.form, identities: UserColumns.purchases(set.identities))
         output.additions.add(known, set)
-        let row = rowReader.unstatedRow(of: record, in: &output.counts) { receipt.payload }
+        let row = reader.unstatedRow(of: record, in: &output.counts) { receipt.payload }
         file(row, of: record, beside: known, filing, into: &output)
     }
 
@@ -179,8 +162,8 @@ struct RecordMigrator: Sendable {
         let beside = PlaceOfRow(
             carried: [], bundleId: receipt.scope.bundleId, environment: receipt.scope.environment, path: "")
         // The receipt states both.
-        rowReader.read(row, beside, defaults: DocumentDefaults(), of: record, into: &read, &output.counts)
-        filter.exclude(from: &read)
+        reader.read(row, beside, defaults: DocumentDefaults(), of: record, into: &read, &output.counts)
+        reader.filter.exclude(from: &read)
         file(&read, of: record, filing, into: &output)
         quarantine.addRest(of: record, read, into: &output)
     }
@@ -189,7 +172,7 @@ struct RecordMigrator: Sendable {
     private func fileUser(
         of record: InputRecord, with receipt: VerifiedReceipt, _ filing: Filing, into output: inout BatchOutput
     ) {
-        guard let user = roles.roles(of: record).users.named(record.carried),
+        guard let user = reader.roles.roles(of: record).users.named(record.carried),
             filing.verified.isNew(user, of: receipt.key)
         else { return }
         output.additions.users += user.claims(on: receipt.identities, in: receipt.scope)
@@ -203,7 +186,7 @@ struct RecordMigrator: Sendable {
     /// migrated, or that belongs to an excluded app or environment, is quarantined separately. If one is excluded and
     /// another states no app, the whole record is.
     private func migrate(_ documents: [InputDocument], of record: InputRecord, into output: inout BatchOutput) {
-        var read = documentReader.read(documents, of: record, &output.counts)
+        var read = reader.read(documents, of: record, &output.counts)
         guard !read.verified.isEmpty || read.recorded.contains(where: \.holdsAnything) else {
             guard let rejection = read.rejection else { return }
             return quarantine.add(record, rejection.reason, rejection.kind, into: &output)
@@ -232,7 +215,7 @@ struct RecordMigrator: Sendable {
         let all = read.columnBytes { size + $0.size }
         // Most records are short, and need no search for the columns with a role.
         guard filing != nil, all > Self.columnsInLines(of: record) else { return all }
-        let users = roles.roles(of: record).users
+        let users = reader.roles.roles(of: record).users
         return read.columnBytes { own in
             let columns = record.carried + own
             return users.kept(columns).size + [users.userColumn(columns)].compactMap(\.self).size
@@ -242,10 +225,10 @@ struct RecordMigrator: Sendable {
     private func file(
         _ read: inout RecordDocuments, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
     ) {
-        let signed = SignedTransactions(read.verified.map(\.content.record), mapper)
+        let signed = SignedTransactions(read.verified.map(\.content.record), reader.mapper)
         var documents = DocumentFiling(
-            record: record, roles: roles.roles(of: record, beside: read), date: filing.date,
-            acceptsRecorded: acceptsRecorded, signed: signed)
+            record: record, roles: reader.roles.roles(of: record, beside: read), date: filing.date,
+            acceptsRecorded: reader.acceptsRecorded, signed: signed)
         documents.file(&read, into: &output)
     }
 }
