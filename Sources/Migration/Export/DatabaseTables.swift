@@ -16,7 +16,7 @@ final class DatabaseTables: TableOutput {
     private var pending: [String: [Row]] = [:]
     private var rowCount: Int64 = 0
 
-    /// - Throws: ``ExportError`` for a file that cannot be opened, and for an invalid server address.
+    /// - Throws: ``MigrationError`` for a file that cannot be opened, and for an invalid server address.
     init(_ address: StoreURL) throws {
         do {
             switch address {
@@ -110,13 +110,13 @@ final class DatabaseTables: TableOutput {
     }
 
     /// The states of the tables.
-    /// - Throws: ``ExportError`` if the database is a store, has a table of the same name with other columns, or has a
+    /// - Throws: ``MigrationError`` if the database is a store, has a table of the same name with other columns, or has a
     ///   view that keeps PostgreSQL from converting the dates of a table.
     private static func states(
         _ merges: [TableMerge], _ session: any TableSession, _ name: String
     ) throws -> [State] {
         guard try !session.isStore() else {
-            throw ExportError(
+            throw MigrationError(
                 .outputConflict, path: name,
                 "\(name) is a store. Choose another file, or with ?schema=NAME another schema.")
         }
@@ -129,7 +129,7 @@ final class DatabaseTables: TableOutput {
             if isAs(table) { return .current }
             if isAs(table.withoutAdded) { return .earlier(table.withoutAdded, hasNumericDates: false) }
             guard let earlier = [table, table.withoutAdded].first(where: { isAs($0.withNumericDates) }) else {
-                throw ExportError(
+                throw MigrationError(
                     .outputConflict, path: name,
                     """
                     \(name) has a table \(table.name) with other columns or another primary key. Nothing was written. \
@@ -138,7 +138,7 @@ final class DatabaseTables: TableOutput {
             }
             let views = try session.texts(PostgreSQLDates(earlier).views)
             guard views.isEmpty else {
-                throw ExportError(
+                throw MigrationError(
                     .outputConflict, path: name,
                     """
                     \(name) has a table \(table.name) of an earlier version, with dates as numbers of milliseconds. \
@@ -150,7 +150,7 @@ final class DatabaseTables: TableOutput {
         }
     }
 
-    /// - Throws: ``ExportError`` in place of `TransactionStoreError`, which names errors of the store that is read.
+    /// - Throws: ``MigrationError`` in place of `TransactionStoreError`, which names errors of the store that is read.
     private func withSession<Value: Sendable>(
         _ body: @escaping @Sendable (any TableSession) throws -> Value
     ) async throws -> Value {
@@ -161,8 +161,8 @@ final class DatabaseTables: TableOutput {
         }
     }
 
-    private static func failure(_ error: TransactionStoreError, _ name: String) -> ExportError {
-        ExportError(.output, path: name, "The tables cannot be written to \(name): \(error.message)")
+    private static func failure(_ error: TransactionStoreError, _ name: String) -> MigrationError {
+        MigrationError(.output, path: name, "The tables cannot be written to \(name): \(error.message)")
     }
 }
 

@@ -10,8 +10,8 @@ final class FileTables: TableOutput {
     private let folder: OutputFolder
 
     /// Makes the files and writes their headers.
-    /// - Throws: ``ExportError``.
-    init(_ format: TableExport.Format, in folder: OutputFolder) throws(ExportError) {
+    /// - Throws: ``MigrationError``.
+    init(_ format: TableExport.Format, in folder: OutputFolder) throws(MigrationError) {
         self.format = format
         self.folder = folder
         for table in ExportedTables.outlines {
@@ -32,7 +32,7 @@ final class FileTables: TableOutput {
 
     func flush() {}
 
-    private func file(_ table: String, _ part: Int) throws(ExportError) -> OutputFile? {
+    private func file(_ table: String, _ part: Int) throws(MigrationError) -> OutputFile? {
         guard part > 0 else { return files[table] }
         var parts = laterParts[table] ?? []
         while parts.count < part { parts.append(try folder.makeSpool("\(table).\(parts.count + 1)")) }
@@ -40,7 +40,7 @@ final class FileTables: TableOutput {
         return parts[part - 1]
     }
 
-    func finish() throws(ExportError) {
+    func finish() throws(MigrationError) {
         for (table, parts) in laterParts {
             for part in parts { try files[table]?.write(contentsOf: part) }
         }

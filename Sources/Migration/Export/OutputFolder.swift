@@ -13,13 +13,13 @@ final class OutputFolder {
     private var files: [OutputFile] = []
 
     /// Makes the folder, and the folders above it, if they are missing. They are removed again if nothing is written.
-    init(path: String) throws(ExportError) {
+    init(path: String) throws(MigrationError) {
         self.path = path
         made = try Self.makeFolder(path)
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // Not every file system supports locks. The deinitializer closes the descriptor.
         if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
-            throw ExportError(
+            throw MigrationError(
                 .output, path: path,
                 "Another export is writing into the output folder \(path). Wait until it ends.")
         }
@@ -39,21 +39,21 @@ final class OutputFolder {
 
     /// Checks that files with these names are from an export: the folder has the last file of an earlier run, or the
     /// mark of a stopped run.
-    func check(_ names: [String], areMarkedBy last: String) throws(ExportError) {
+    func check(_ names: [String], areMarkedBy last: String) throws(MigrationError) {
         guard firstTaken(of: [last, last + ".partial"]) == nil, let taken = firstTaken(of: names) else { return }
-        throw ExportError(
+        throw MigrationError(
             .outputConflict, path: taken, "\(taken) was not written by an export. Choose another folder.")
     }
 
     /// A new file, to be completed with the others.
-    func makeFile(_ name: String) throws(ExportError) -> OutputFile {
+    func makeFile(_ name: String) throws(MigrationError) -> OutputFile {
         let file = try OutputFile(path: path(of: name))
         files.append(file)
         return file
     }
 
     /// A file without a name, which is gone when it is closed.
-    func makeSpool(_ name: String) throws(ExportError) -> OutputFile {
+    func makeSpool(_ name: String) throws(MigrationError) -> OutputFile {
         let file = try OutputFile(path: path(of: name))
         file.removeName()
         return file
@@ -69,7 +69,7 @@ final class OutputFolder {
     @discardableResult
     func complete(
         last: OutputFile, removing outdated: [String], isCurrent: ([UInt8]) -> Bool
-    ) throws(ExportError) -> Set<String> {
+    ) throws(MigrationError) -> Set<String> {
         for file in files { try file.synchronize() }
         var changed: [OutputFile] = []
         for file in files where file !== last {
@@ -85,7 +85,7 @@ final class OutputFolder {
         unlink(path(of: last.name))
         for name in outdated { unlink(path(of: name)) }
         var placed: [OutputFile] = []
-        do throws(ExportError) {
+        do throws(MigrationError) {
             for file in changed + [last] {
                 try file.rename()
                 placed.append(file)
@@ -100,7 +100,7 @@ final class OutputFolder {
     }
 
     /// - Returns: the paths of the folders that were missing, the outer ones first.
-    private static func makeFolder(_ path: String) throws(ExportError) -> [String] {
+    private static func makeFolder(_ path: String) throws(MigrationError) -> [String] {
         var made: [String] = []
         var folder = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
@@ -108,12 +108,13 @@ final class OutputFolder {
             if mkdir(folder, 0o777) == 0 {
                 made.append(folder)
             } else if errno != EEXIST {
-                throw ExportError(.output, path: path, "The output folder \(path) cannot be created: \(systemError()).")
+                throw MigrationError(
+                    .output, path: path, "The output folder \(path) cannot be created: \(systemError()).")
             }
         }
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw ExportError(.output, path: path, "The output folder \(path) is not a folder.")
+            throw MigrationError(.output, path: path, "The output folder \(path) is not a folder.")
         }
         return made
     }
@@ -132,7 +133,7 @@ final class OutputFile {
 
     /// Always a new file. A file with its partial name (from a killed run, or a link to another place) is removed and
     /// never written to. The folder is locked, so no other process uses it.
-    init(path: String) throws(ExportError) {
+    init(path: String) throws(MigrationError) {
         self.path = path
         descriptor = newFile(path + ".partial")
         if descriptor < 0, errno == EEXIST, unlink(path + ".partial") == 0 { descriptor = newFile(path + ".partial") }
@@ -141,13 +142,13 @@ final class OutputFile {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    func write(_ bytes: some Collection<UInt8>) throws(ExportError) {
+    func write(_ bytes: some Collection<UInt8>) throws(MigrationError) {
         buffer.append(contentsOf: bytes)
         if buffer.count >= bufferSize { try flush() }
     }
 
     /// Appends what was written to another file.
-    func write(contentsOf other: OutputFile) throws(ExportError) {
+    func write(contentsOf other: OutputFile) throws(MigrationError) {
         try other.flush()
         guard lseek(other.descriptor, 0, SEEK_SET) == 0 else { throw other.failure("read") }
         var chunk = [UInt8](repeating: 0, count: bufferSize)
@@ -160,7 +161,7 @@ final class OutputFile {
     }
 
     /// Hands what was written to the system.
-    func flush() throws(ExportError) {
+    func flush() throws(MigrationError) {
         var offset = 0
         while offset < buffer.count {
             let count = buffer[offset...].withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
@@ -173,7 +174,7 @@ final class OutputFile {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    func synchronize() throws(ExportError) {
+    func synchronize() throws(MigrationError) {
         try flush()
         // Pipes and devices cannot be synchronized, and need not be.
         if fsync(descriptor) != 0, errno != EINVAL, errno != ENOTSUP { throw failure("written") }
@@ -192,7 +193,7 @@ final class OutputFile {
         return content.count < bufferSize ? Array(content) : nil
     }
 
-    func rename() throws(ExportError) {
+    func rename() throws(MigrationError) {
         let result = close(descriptor)
         descriptor = -1
         guard result == 0 else { throw failure("written") }
@@ -208,8 +209,8 @@ final class OutputFile {
     /// Removes a file that will not take its place.
     func abandon() { if hasName { removeName() } }
 
-    private func failure(_ verb: String) -> ExportError {
-        ExportError(
+    private func failure(_ verb: String) -> MigrationError {
+        MigrationError(
             .output, path: path,
             "The output file \(path) cannot be \(verb): \(systemError()). The export is not complete.")
     }

@@ -38,7 +38,7 @@ public struct TableExport: Sendable {
     /// - Parameters:
     ///   - store: the store, which is only read. Customers that change meanwhile are written as they were or as they become.
     ///   - folder: the path of the folder, which is made if it is missing.
-    /// - Throws: ``ExportError``, `TransactionStoreError` or `CancellationError`. Then the folder has the files of the export
+    /// - Throws: ``MigrationError``, `TransactionStoreError` or `CancellationError`. Then the folder has the files of the export
     ///   before, unless the error came when files took their places; then `export.json` is missing.
     public func run(_ store: any CustomerDirectory & MigrationStore, to folder: String) async throws -> ExportSummary {
         let names = Format.allCases.map { Self.names($0) }
@@ -75,7 +75,7 @@ public struct TableExport: Sendable {
     ///   - store: the store, which is only read, as in ``run(_:to:)``.
     ///   - database: a SQLite file, which is created if it does not exist, or a schema of a PostgreSQL server. It must
     ///     not be a store. Dates are milliseconds since 1970-01-01T00:00:00Z in SQLite, and `timestamptz` in PostgreSQL.
-    /// - Throws: ``ExportError``, `TransactionStoreError` for an error of the store, or `CancellationError`.
+    /// - Throws: ``MigrationError``, `TransactionStoreError` for an error of the store, or `CancellationError`.
     public func run(
         _ store: any CustomerDirectory & MigrationStore, into database: StoreURL
     ) async throws -> DatabaseExportSummary {
@@ -227,38 +227,4 @@ public struct DatabaseExportSummary: Hashable, Sendable {
             }
         }
     }
-}
-
-/// Why an export stopped.
-public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The reason, to branch on.
-    public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The folder, a file or the database cannot be created, written or read back. Free some space, or correct the
-        /// permissions.
-        case output
-        /// The folder has a file with the name of a table that no export wrote. Or the database has a table with the
-        /// same name and other columns, or is a store. Choose another folder, file or schema. Or PostgreSQL has a view
-        /// on dates that an earlier version wrote as numbers: drop the view.
-        case outputConflict
-    }
-
-    /// The reason.
-    public let code: Code
-    /// The file, folder or database concerned.
-    public let path: String
-    /// A sentence for a person.
-    public let message: String
-
-    init(_ code: Code, path: String, _ message: String) {
-        self.code = code
-        self.path = path
-        self.message = message
-    }
-
-    /// Two errors are equal if their codes are equal. Places and messages are not compared.
-    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
-
-    public var description: String { message }
 }

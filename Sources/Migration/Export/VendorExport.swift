@@ -50,7 +50,7 @@ public struct VendorExport: Sendable {
     /// - Parameters:
     ///   - store: the store, which is only read.
     ///   - folder: the path of the folder, which is created if it does not exist.
-    /// - Throws: ``ExportError``, `TransactionStoreError` or `CancellationError`.
+    /// - Throws: ``MigrationError``, `TransactionStoreError` or `CancellationError`.
     public func run(
         _ store: any CustomerDirectory & MigrationStore, to folder: String
     ) async throws -> VendorExportSummary {

@@ -216,14 +216,21 @@ public struct MigrationOptions: Sendable {
     }
 }
 
-/// Why a migration stopped before its end. Problems of single records never stop it; they go to quarantine.
+/// Why a migration or an export stopped before its end. Problems of single records never stop a migration; they go to
+/// quarantine.
 public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The reason why the migration stopped, to branch on.
+    /// The reason, to branch on.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         /// An input cannot be found, opened or read, or its layout is unknown. Correct the path, the permissions, or
         /// the options that name format and column.
         case input
-        /// An output lies inside an input folder, or is an input. Write it elsewhere.
+        /// The folder, a file or the database of an export cannot be created, written or read back. Free some space, or correct
+        /// the permissions.
+        case output
+        /// An output of a migration lies inside an input folder, or is an input. Write it elsewhere. Or the folder of an export
+        /// has a file with the name of a table that no export wrote. Or the database has a table with the same name and other
+        /// columns, or is a store. Choose another folder, file or schema. Or PostgreSQL has a view on dates that an earlier
+        /// version wrote as numbers: drop the view.
         case outputConflict
         /// A certificate in the trust policy cannot be read. Give it as X.509 in DER.
         case trust
@@ -241,9 +248,9 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         case interrupted
     }
 
-    /// The reason why the migration stopped.
+    /// The reason.
     public let code: Code
-    /// The file or folder concerned; empty if there is none.
+    /// The file, folder or database concerned; empty if there is none.
     public let path: String
     /// A sentence for a person.
     public let message: String

@@ -244,7 +244,7 @@ struct DatabaseExportTests {
                 _ = try await export.run(store, into: target.address)
                 try await Self.makeDatesNumeric(in: target)
                 try await target.run("CREATE VIEW mine AS SELECT max(purchaseDate) FROM transactions")
-                let error = await #expect(throws: ExportError.self) {
+                let error = await #expect(throws: MigrationError.self) {
                     try await export.run(store, into: target.address)
                 }
                 #expect(error?.code == .outputConflict)
@@ -331,7 +331,7 @@ struct DatabaseExportTests {
                 "INSERT INTO customers (\(column)\(columns.contains("KEY") ? ", customer" : "")) VALUES ('mine'\(columns.contains("KEY") ? ", 'x'" : ""))"
             )
             try await Samples.withStore { store in
-                let error = await #expect(throws: ExportError.self) {
+                let error = await #expect(throws: MigrationError.self) {
                     try await Samples.export(.csv).run(store, into: target.address)
                 }
                 #expect(error?.code == .outputConflict)
@@ -363,7 +363,7 @@ struct DatabaseExportTests {
             }
             for set in Samples.sets { _ = try await other.apply([set]) }
             let before = try await other.counts()
-            let error = await #expect(throws: ExportError.self) {
+            let error = await #expect(throws: MigrationError.self) {
                 try await Samples.export(.csv).run(other, into: target.address)
             }
             #expect(error?.code == .outputConflict && error?.message.contains("is a store") == true)
@@ -446,13 +446,13 @@ struct DatabaseExportTests {
         let file = try folder.write("file", String(repeating: "no database\n", count: 100))
         try await Samples.withStore { store in
             for path in [file, folder.path, "\(file)/tables.sqlite", folder.file("missing/tables.sqlite")] {
-                let error = await #expect(throws: ExportError.self) {
+                let error = await #expect(throws: MigrationError.self) {
                     try await Samples.export(.csv).run(store, into: .sqlite(path: path))
                 }
                 #expect(error?.code == .output)
                 #expect(error?.message.contains(path) == true)
             }
-            let error = await #expect(throws: ExportError.self) {
+            let error = await #expect(throws: MigrationError.self) {
                 try await Samples.export(.csv).run(
                     store, into: .postgreSQL("postgresql://user:hunter2@localhost:1/none?connect_timeout=2"))
             }

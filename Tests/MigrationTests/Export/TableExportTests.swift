@@ -219,7 +219,7 @@ struct TableExportTests {
             try FileManager.default.removeItem(atPath: folder.file("customers.csv"))
             try FileManager.default.createDirectory(
                 atPath: folder.file("customers.csv"), withIntermediateDirectories: false)
-            await #expect(throws: ExportError.self) { try await Samples.export(.csv).run(store, to: folder.path) }
+            await #expect(throws: MigrationError.self) { try await Samples.export(.csv).run(store, to: folder.path) }
             #expect(!FileManager.default.fileExists(atPath: folder.file("export.json")))
             try FileManager.default.removeItem(atPath: folder.file("customers.csv"))
             _ = try await Samples.export(.csv).run(store, to: folder.path)
@@ -245,7 +245,7 @@ struct TableExportTests {
         try folder.write("transactions.ndjson", "of a migration")
         try await Samples.withStore { store in
             for format in TableExport.Format.allCases {
-                let error = await #expect(throws: ExportError.self) {
+                let error = await #expect(throws: MigrationError.self) {
                     try await Samples.export(format).run(store, to: folder.path)
                 }
                 #expect(error?.code == .outputConflict)
@@ -273,7 +273,7 @@ struct TableExportTests {
         let file = try folder.write("file", "")
         try await Samples.withStore { store in
             for path in [file, "\(file)/tables"] {
-                let error = await #expect(throws: ExportError.self) {
+                let error = await #expect(throws: MigrationError.self) {
                     try await Samples.export(.csv).run(store, to: path)
                 }
                 #expect(error?.code == .output)

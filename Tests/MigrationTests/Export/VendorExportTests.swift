@@ -161,7 +161,7 @@ struct VendorExportTests {
                 _ = try await VendorExport(vendor).run(store, to: folder.path)
             }
             #expect(try folder.files() == before)
-            let error = await #expect(throws: ExportError.self) {
+            let error = await #expect(throws: MigrationError.self) {
                 try await VendorExport(.adapty).run(store, to: foreign.path)
             }
             #expect(error?.code == .outputConflict)
