@@ -15,10 +15,8 @@ package struct DocumentStatements: Sendable {
     package init(trust: TrustPolicy, signedData: SignedDataTrust, date: Int64) throws(MigrationError) {
         var options = MigrationOptions(trust: trust)
         options.signedDataTrust = signedData
-        migrator = try RecordMigrator(
-            options,
-            filing: RecordMigrator.Filing(
-                users: UserColumns(user: nil, carried: []), verified: VerifiedReceipts(trust: trust), date: date))
+        let filing = RecordMigrator.Filing(StoreMigration.Options(migration: options, date: date), date: date)
+        migrator = try RecordMigrator(options, filing: filing)
     }
 
     /// The customers of the documents in an input (`Customer.all(resolving:)`). Empty if no document is trusted, or none names a

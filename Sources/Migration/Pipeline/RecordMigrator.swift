@@ -19,6 +19,12 @@ struct RecordMigrator: Sendable {
         let verified: VerifiedReceipts
         /// When the first run of the migration began, in milliseconds since 1970-01-01T00:00:00Z.
         let date: Int64
+
+        init(_ options: StoreMigration.Options, date: Int64) {
+            users = UserColumns(user: options.userColumn, carried: options.carriedColumns)
+            verified = VerifiedReceipts(trust: options.migration.trust)
+            self.date = date
+        }
     }
 
     init(_ options: MigrationOptions, filing: Filing? = nil) throws(MigrationError) {

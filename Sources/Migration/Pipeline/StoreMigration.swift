@@ -33,7 +33,7 @@ public struct StoreMigration: Sendable {
         /// `StoreMigration.Work`. Two steps are in memory: the store writes one while the next one is prepared.
         package var stepSize = 10_000
 
-        fileprivate var input: InputOptions {
+        var input: InputOptions {
             var input = migration.input
             input.otherColumns += [userColumn].compactMap(\.self) + carriedColumns.sorted()
             return input
@@ -221,12 +221,8 @@ public struct StoreMigration: Sendable {
     }
 
     private func migrator(date: Int64) throws(MigrationError) -> (RecordMigrator, VerifiedReceipts) {
-        let users = UserColumns(user: options.userColumn, carried: options.carriedColumns)
-        let verified = VerifiedReceipts(trust: options.migration.trust)
-        let migrator = try RecordMigrator(
-            options.migration,
-            filing: RecordMigrator.Filing(users: users, verified: verified, date: date))
-        return (migrator, verified)
+        let filing = RecordMigrator.Filing(options, date: date)
+        return (try RecordMigrator(options.migration, filing: filing), filing.verified)
     }
 
     private static func migrate(

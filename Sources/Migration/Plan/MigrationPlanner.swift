@@ -5,30 +5,22 @@ import TransactionStore
 /// Makes a ``MigrationPlan``: reads the first records of each source with the reader and the migrator of ``Migration`` and
 /// ``StoreMigration``, and writes nothing.
 public struct MigrationPlanner: Sendable {
-    /// Where the migration would write.
-    public enum Destination: Sendable {
-        /// The lines of ``MigrationStream``.
-        case lines
-        /// A store, as ``StoreMigration`` fills it. The date is the current time, in milliseconds since 1970-01-01T00:00:00Z.
-        case store(
-            userColumn: String?, carriedColumns: Set<String>, date: Int64, engine: MigrationPlan.StoreEngine = .sqlite)
-    }
-
-    private let options: MigrationOptions
-    private let destination: Destination
+    private let options: StoreMigration.Options
+    private let engine: MigrationPlan.StoreEngine?
     private let sample: Int
     private let countLimit: Duration
 
     /// - Parameters:
     ///   - options: the options of the migration.
-    ///   - destination: where the migration would write.
+    ///   - engine: the engine of the store that ``StoreMigration`` would fill; nil for the lines of ``MigrationStream``.
     ///   - sample: the number of records to read from each source; a folder is one source. At least 1 is read.
     ///   - countLimit: how long a database may count the rows of a query.
     public init(
-        options: MigrationOptions, destination: Destination, sample: Int = 1_000, countLimit: Duration = .seconds(5)
+        options: StoreMigration.Options, engine: MigrationPlan.StoreEngine?, sample: Int = 1_000,
+        countLimit: Duration = .seconds(5)
     ) {
         self.options = options
-        self.destination = destination
+        self.engine = engine
         self.sample = max(1, sample)
         self.countLimit = countLimit
     }
@@ -38,7 +30,9 @@ public struct MigrationPlanner: Sendable {
     /// - Parameter inputs: paths of files and folders, and `-` for standard input, whose bytes are consumed.
     /// - Throws: ``MigrationError``, like the migration.
     public func plan(inputs: [String]) throws(MigrationError) -> MigrationPlan {
+        let options = self.options.migration
         let sources = try options.sources(inputs)
+        let filing = engine.map { _ in RecordMigrator.Filing(self.options, date: self.options.date) }
         let migrator = try RecordMigrator(options, filing: filing)
         var work = Work(migrator: migrator, options: options, sizes: engine.map(StoreSizes.init))
         var plan = MigrationPlan()
@@ -67,28 +61,13 @@ public struct MigrationPlanner: Sendable {
         return plan
     }
 
-    private var engine: MigrationPlan.StoreEngine? {
-        guard case .store(_, _, _, let engine) = destination else { return nil }
-        return engine
-    }
-
-    private var filing: RecordMigrator.Filing? {
-        guard case .store(let user, let carried, let date, _) = destination else { return nil }
-        return RecordMigrator.Filing(
-            users: UserColumns(user: user, carried: carried), verified: VerifiedReceipts(trust: options.trust),
-            date: date)
-    }
-
     private func read(
-        _ input: String, _ arguments: [InputArgument], isOneOfSeveral: Bool, maximum: Int, into work: inout Work
+        _ name: String, _ arguments: [InputArgument], isOneOfSeveral: Bool, maximum: Int, into work: inout Work
     ) throws(MigrationError) -> MigrationPlan.Source {
-        var options = options.input
+        var input = options.input
         // One more record shows whether the sample is all.
-        options.maximumRecords = maximum == .max ? nil : maximum + 1
-        if case .store(let user, let carried, _, _) = destination {
-            options.otherColumns += [user].compactMap(\.self) + carried.sorted()
-        }
-        let source = RecordSource(arguments, options: options)
+        input.maximumRecords = maximum == .max ? nil : maximum + 1
+        let source = RecordSource(arguments, options: input)
         source.isOneOfSeveral = isOneOfSeveral
         var counts = MigrationSummary()
         var used = UsedColumns()
@@ -107,7 +86,7 @@ public struct MigrationPlanner: Sendable {
         work.columnNotFound = work.columnNotFound ?? source.columnNotFound
         work.summary.add(counts)
         let isWhole = maximum > 0 && statistics.records <= maximum
-        let isAtLimit = self.options.maximumRecords.map { work.summary.recordsRead >= $0 } == true
+        let isAtLimit = options.migration.maximumRecords.map { work.summary.recordsRead >= $0 } == true
         let query = Self.query(of: arguments)
         let bytes = Self.size(of: arguments)
         var records: Int?
@@ -120,7 +99,7 @@ public struct MigrationPlanner: Sendable {
             records = Int(exactly: (Double(statistics.records) * Double(bytes) / Double(statistics.bytes)).rounded())
         }
         return MigrationPlan.Source(
-            name: query?.database.name ?? input, isQuery: query != nil, sampledRecords: read, isWhole: isWhole,
+            name: query?.database.name ?? name, isQuery: query != nil, sampledRecords: read, isWhole: isWhole,
             bytes: bytes, records: records, outputBytes: work.outputBytes - outputBytes,
             columns: columns(counts.members, used),
             isOneValue: read == 1 || statistics.dividedInputs > 0)
@@ -129,8 +108,7 @@ public struct MigrationPlanner: Sendable {
     // MARK: Columns
 
     private func columns(_ members: [String: [String: Int]], _ used: UsedColumns) -> [MigrationPlan.Column] {
-        var kept: Set<String> = []
-        if case .store(_, let carried, _, _) = destination { kept = carried }
+        let kept = options.carriedColumns
         return members.sorted { $0.key < $1.key }.map { path, fates in
             // Columns of tables can have full stops in their names.
             let name = path.split(separator: ".").last.map(String.init) ?? path
@@ -147,12 +125,9 @@ public struct MigrationPlanner: Sendable {
     private func cause(
         _ path: String, _ name: String, _ fates: [String: Int], isUser: Bool
     ) -> MigrationPlan.Column.Cause? {
-        if isUser {
-            if case .store(.some, _, _, _) = destination { return .option }
-            return .name
-        }
+        if isUser { return options.userColumn == nil ? .name : .option }
         guard fates.keys.contains(where: { MemberFate(rawValue: $0)?.isRead == true }) else { return nil }
-        if options.receiptColumns.contains(path) { return .option }
+        if options.migration.receiptColumns.contains(path) { return .option }
         let isKnown =
             [path, name].contains { ColumnNames.meaning(of: $0)?.isPayload == true }
             || WireVocabulary.notification.contains(name) || WireVocabulary.row.contains(name)

@@ -365,10 +365,7 @@ struct MigrateCommand: AsyncParsableCommand {
         to destination: Destination, _ newStore: NewStore, _ options: MigrationOptions,
         _ interruption: Interruption
     ) async throws {
-        let migration = StoreMigration(
-            options: StoreMigration.Options(
-                migration: options, userColumn: userColumn.map(columnName), carriedColumns: Set(carry.map(columnName)),
-                startsOver: startOver, date: ServerClock.system.now()))
+        let migration = StoreMigration(options: storeOptions(options))
         if query != nil, key == nil, !quiet {
             Terminal.error(
                 "Without --key, each run reads the query from its first row. Receipts that the store has are not verified again."
@@ -467,6 +464,13 @@ struct MigrateCommand: AsyncParsableCommand {
             No record has \(missing.map { "the column or member \(Printable.text($0))" }.joined(separator: ", or ")). If a \
             name is wrong, \(advice).
             """
+    }
+
+    /// With the current time.
+    func storeOptions(_ options: MigrationOptions) -> StoreMigration.Options {
+        StoreMigration.Options(
+            migration: options, userColumn: userColumn.map(columnName), carriedColumns: Set(carry.map(columnName)),
+            startsOver: startOver, date: ServerClock.system.now())
     }
 
     func columnName(_ text: String) -> String { FormatArguments.columnName(text, hasHeader: !noHeader) }

@@ -1,4 +1,3 @@
-import AppStoreServer
 import ArgumentParser
 import Foundation
 import Migration
@@ -58,13 +57,7 @@ struct PlanCommand: AsyncParsableCommand {
         let arguments = PlannedCommand.migrateArguments(CommandLine.arguments)
         let isStore = !migrate.stream
         let planner = MigrationPlanner(
-            options: try migrate.migrationOptions(),
-            destination: isStore
-                ? .store(
-                    userColumn: migrate.userColumn.map(migrate.columnName),
-                    carriedColumns: Set(migrate.carry.map(migrate.columnName)),
-                    date: ServerClock.system.now(), engine: migrate.engine)
-                : .lines,
+            options: migrate.storeOptions(try migrate.migrationOptions()), engine: isStore ? migrate.engine : nil,
             sample: sample)
         let plan = try planner.plan(inputs: migrate.inputs)
         let command = PlannedCommand.command(

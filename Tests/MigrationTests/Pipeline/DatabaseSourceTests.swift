@@ -252,7 +252,9 @@ struct DatabaseSourceTests {
     @inline(never)
     private func plan(_ sql: String, of database: Database, countLimit: Duration) throws -> MigrationPlan {
         let options = MigrationOptions(trust: try FixtureTrust.withIntermediates(), query: RowQuery(sql: sql))
-        let planner = MigrationPlanner(options: options, destination: .lines, sample: 10, countLimit: countLimit)
+        let planner = MigrationPlanner(
+            options: StoreMigration.Options(migration: options, date: 0), engine: nil, sample: 10,
+            countLimit: countLimit)
         return try planner.plan(inputs: [database.address])
     }
 

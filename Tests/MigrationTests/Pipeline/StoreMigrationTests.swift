@@ -762,8 +762,8 @@ struct StoreMigrationTests {
             try await store.close()
         }
         let plan = try MigrationPlanner(
-            options: options.migration,
-            destination: .store(userColumn: nil, carriedColumns: [], date: Self.date), sample: .max
+            options: StoreMigration.Options(migration: options.migration, date: Self.date), engine: .sqlite,
+            sample: .max
         ).plan(inputs: [path])
         #expect(plan.records == members + 4 && plan.sources.first?.possibleUserKeys == "users.*")
     }

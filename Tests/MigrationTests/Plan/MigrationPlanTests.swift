@@ -28,10 +28,10 @@ struct MigrationPlanTests {
         _ inputs: [String], store: Bool = true, user: String? = nil, carry: Set<String> = [], sample: Int = .max,
         _ configure: (inout MigrationOptions) -> Void = { _ in }
     ) throws -> MigrationPlan {
-        try MigrationPlanner(
-            options: options(configure),
-            destination: store ? .store(userColumn: user, carriedColumns: carry, date: date) : .lines, sample: sample
-        ).plan(inputs: inputs)
+        let options = StoreMigration.Options(
+            migration: try options(configure), userColumn: user, carriedColumns: carry, date: date)
+        return try MigrationPlanner(options: options, engine: store ? .sqlite : nil, sample: sample)
+            .plan(inputs: inputs)
     }
 
     /// What the migration of all inputs into files gives, and the plan of it; made once.
@@ -245,8 +245,8 @@ struct MigrationPlanTests {
         _ inputs: [String], _ engine: MigrationPlan.StoreEngine, _ trust: TrustPolicy, sample: Int = .max
     ) throws -> Double {
         let planner = MigrationPlanner(
-            options: MigrationOptions(trust: trust),
-            destination: .store(userColumn: nil, carriedColumns: [], date: date, engine: engine), sample: sample)
+            options: StoreMigration.Options(migration: MigrationOptions(trust: trust), date: date), engine: engine,
+            sample: sample)
         return try #require(try planner.plan(inputs: inputs).expectedBytes)
     }
 
