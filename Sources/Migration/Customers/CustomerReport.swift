@@ -17,6 +17,7 @@ public struct CustomerReport: Sendable {
     public let kinds: [CustomerSearch.IdKind]
     /// In the order of the JSON members.
     package let sections: [Section]
+    private let exported: ExportedCustomer
 
     /// - Parameters:
     ///   - match: the customer.
@@ -33,8 +34,12 @@ public struct CustomerReport: Sendable {
     ) {
         self.kinds = kinds
         let exported = ExportedCustomer(customer, users: users, catalog: catalog, at: date)
+        self.exported = exported
         sections = Self.tables.map { Section(table: $0.outline, rows: $0.rows(exported).map(\.values)) }
     }
+
+    /// The rows of the table `periods`.
+    package var periods: [SubscriptionTimelinePeriod] { exported.history.subscriptionPeriods }
 
     private static let tables = [
         ExportedTables.customers, ExportedTables.entitlements, ExportedTables.subscriptions, CustomerTables.periods,

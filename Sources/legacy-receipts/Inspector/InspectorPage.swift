@@ -145,7 +145,7 @@ struct InspectorPage {
         add(heading: heading, text)
         for section in report.sections {
             let table = CustomerText.table(section)
-            if section.table.name == "periods", let timeline = Timeline(section, now: now) {
+            if section.table.name == "periods", let timeline = Timeline(report.periods, now: now) {
                 blocks.append(["timeline": timeline.object])
             }
             add(table: section.table.name, columns: table.columns, rows: table.rows)
@@ -161,33 +161,22 @@ private struct Timeline {
     private static let (width, barHeight, gap) = (640.0, 14.0, 8.0)
     private static let maximumBars = 500
 
-    /// Nil if no period has two dates.
-    init?(_ section: CustomerReport.Section, now: Int64) {
-        let names = section.table.columns.map(\.name)
-        func column(_ name: String) -> Int? { names.firstIndex(of: name) }
-        guard let start = column("periodStart"), let end = column("periodEnd"), let product = column("productId"),
-            let group = column("subscriptionGroupIdentifier"), let original = column("originalTransactionId"),
-            let revoked = column("revocationDate"), let upgraded = column("isUpgraded")
-        else { return nil }
-        func date(_ value: ColumnValue?) -> Int64? { if case .integer(let date)? = value { date } else { nil } }
-        func text(_ value: ColumnValue?) -> String { if case .text(let text)? = value { text } else { "" } }
-        func isTrue(_ value: ColumnValue?) -> Bool { if case .boolean(true)? = value { true } else { false } }
-        let rows = section.rows.suffix(Self.maximumBars).filter { row in
-            guard let from = date(row[start]), let to = date(row[end]) else { return false }
-            return from < to
-        }
-        let dates = rows.flatMap { [date($0[start]) ?? now, date($0[end]) ?? now] } + [now]
-        guard !rows.isEmpty, let first = dates.min(), let last = dates.max(), first < last else { return nil }
+    /// Nil if each period ends when it begins.
+    init?(_ periods: [SubscriptionTimelinePeriod], now: Int64) {
+        let periods = periods.suffix(Self.maximumBars).filter { $0.start < $0.end }
+        let dates = periods.flatMap { [$0.start, $0.end] } + [now]
+        guard !periods.isEmpty, let first = dates.min(), let last = dates.max(), first < last else { return nil }
         func x(_ date: Int64) -> Double {
             ((Double(date - first) / Double(last - first) * Self.width) * 10).rounded() / 10
         }
         var lanes: [String] = []
-        let bars = rows.map { row -> [String: Any] in
-            let (from, to) = (date(row[start]) ?? first, date(row[end]) ?? last)
-            let lane = text(row[group]).isEmpty ? text(row[original]) : text(row[group])
+        let bars = periods.map { period -> [String: Any] in
+            let (from, to, payload) = (period.start, period.end, period.transaction)
+            let group = period.group ?? ""
+            let lane = group.isEmpty ? payload.originalTransactionId ?? "" : group
             if !lanes.contains(lane) { lanes.append(lane) }
             let (state, words) =
-                switch PurchaseState(revocationDate: date(row[revoked]), isUpgraded: isTrue(row[upgraded])) {
+                switch PurchaseState(revocationDate: payload.revocationDate, isUpgraded: payload.isUpgraded == true) {
                 case .purchased: ("paid", "")
                 case .revoked: ("revoked", ", refunded or revoked")
                 case .upgraded: ("upgraded", ", upgraded")
@@ -195,7 +184,8 @@ private struct Timeline {
             return [
                 "class": state, "x": x(from), "width": max(1, x(to) - x(from) - 0.5),
                 "y": Double(lanes.firstIndex(of: lane) ?? 0) * (Self.barHeight + Self.gap), "height": Self.barHeight,
-                "title": Printable.text(text(row[product])) + ": \(DateText.iso(from)) to \(DateText.iso(to))" + words,
+                "title": Printable.text(payload.productId ?? "") + ": \(DateText.iso(from)) to \(DateText.iso(to))"
+                    + words,
             ]
         }
         object = [

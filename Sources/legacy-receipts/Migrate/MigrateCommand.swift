@@ -389,10 +389,10 @@ struct MigrateCommand: AsyncParsableCommand {
                 if let html = destination.report {
                     let date = ServerClock.system.now()
                     let report = try await interruption.run { [catalog] in
-                        try await ReportFile(
-                            html, of: opened, at: url, catalog: options.catalog, catalogFiles: catalog, date: date)
+                        try await ReportPage(
+                            of: opened, at: url, catalog: options.catalog, catalogFiles: catalog, date: date)
                     }
-                    try report.write()
+                    try report.write(to: html)
                     try Terminal.output("The numbers of the store are in \(Printable.text(html)).")
                 }
                 try await opened.close()

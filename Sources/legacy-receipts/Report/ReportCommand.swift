@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Migration
-import ProductCatalog
 import TransactionStore
 
 struct ReportCommand: AsyncParsableCommand {
@@ -41,48 +40,16 @@ struct ReportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (now, catalog, files) = (view.date, try view.products, view.catalog)
-        let file = try await Interruption.running(ifEnded: "Interrupted. Nothing was written.") { [store, html] in
+        let page = try await Interruption.running(ifEnded: "Interrupted. Nothing was written.") { [store] in
             try await StoreOpener.withExisting(store.url) {
-                try await ReportFile(
-                    html, of: $0, at: StoreURL(store.url), catalog: catalog, catalogFiles: files, date: now)
+                try await ReportPage(
+                    of: $0, at: StoreURL(store.url), catalog: catalog, catalogFiles: files, date: now)
             }
         }
-        try file.write()
-        let report = file.report
+        try page.write(to: html)
+        let report = page.report
         try Terminal.output(
             "\(report.customers) customers, \(report.transactions) transactions, \(report.subscriptions) subscriptions."
                 + "\nWritten to \(html), as of \(DateText.iso(now)).")
-    }
-}
-
-/// The page with the numbers of a store, and where it is written.
-struct ReportFile {
-    let report: StoreReport
-    private let path: String
-    private let url: StoreURL
-    private let catalogFiles: [String]
-
-    /// - Parameters:
-    ///   - path: of the file.
-    ///   - store: is read as a whole.
-    ///   - url: the address of the store. The page has no password.
-    ///   - catalog: adds types, groups, levels and durations.
-    ///   - catalogFiles: the paths of the catalog, for the commands in the page.
-    ///   - date: of the statuses, in milliseconds since 1970.
-    /// - Throws: `TransactionStoreError`.
-    init(
-        _ path: String, of store: any CompleteTransactionStore, at url: StoreURL, catalog: ProductCatalog?,
-        catalogFiles: [String], date: Int64
-    ) async throws {
-        report = try await StoreReport(store, catalog: catalog, date: date)
-        self.path = path
-        self.url = url
-        self.catalogFiles = catalogFiles
-    }
-
-    /// - Throws: ``CommandFailure`` if the file cannot be written.
-    func write() throws {
-        let page = try ReportPage(report: report, url: url, catalogFiles: catalogFiles).html()
-        try OutputFile.write(page.utf8, to: path)
     }
 }

@@ -2,6 +2,7 @@ import AppStoreModels
 import Foundation
 import Migration
 import Mustache
+import ProductCatalog
 import Purchases
 import TransactionStore
 
@@ -11,9 +12,9 @@ import TransactionStore
 /// attributes hold numbers.
 struct ReportPage {
     let report: StoreReport
-    let url: StoreURL
+    private let url: StoreURL
     /// The paths of the catalog; empty if there is none.
-    let catalogFiles: [String]
+    private let catalogFiles: [String]
     /// The address of the store without a password.
     private var store: String { "\(url)" }
 
@@ -24,8 +25,26 @@ struct ReportPage {
     /// Columns named in a cell.
     private static let maximumColumns = 5
 
-    /// - Throws: the error of a template that cannot be read.
-    func html() throws -> String {
+    /// - Parameters:
+    ///   - store: is read as a whole.
+    ///   - url: the address of the store. The page has no password.
+    ///   - catalog: adds types, groups, levels and durations.
+    ///   - catalogFiles: the paths of the catalog, for the commands in the page.
+    ///   - date: of the statuses, in milliseconds since 1970.
+    /// - Throws: `TransactionStoreError`.
+    init(
+        of store: any CompleteTransactionStore, at url: StoreURL, catalog: ProductCatalog?, catalogFiles: [String],
+        date: Int64
+    ) async throws {
+        report = try await StoreReport(store, catalog: catalog, date: date)
+        self.url = url
+        self.catalogFiles = catalogFiles
+    }
+
+    /// - Throws: ``CommandFailure`` if the file cannot be written, or the error of a template that cannot be read.
+    func write(to path: String) throws { try OutputFile.write(try html().utf8, to: path) }
+
+    private func html() throws -> String {
         let sections = [
             totals, purchases, receipts, subscriptions, trials, refunds, terms, sources, quarantine, conflicts,
             uncarried, questions, next,
