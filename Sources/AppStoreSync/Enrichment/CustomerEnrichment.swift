@@ -44,14 +44,6 @@ public struct CustomerEnrichment: Sendable {
         var isOutage = false
     }
 
-    /// The result for a bare transaction id.
-    public enum BareId: Sendable, Hashable {
-        /// The store has the history of the customer who has the purchase with this original transaction id.
-        case purchase(originalTransactionId: String, scope: StoreScope)
-        /// None of the queried apps knows the id.
-        case unknown
-    }
-
     /// The customers of one app and environment that a run must query.
     public struct OpenCustomers: Sendable, Hashable {
         /// The app and the environment.
@@ -77,14 +69,15 @@ public struct CustomerEnrichment: Sendable {
         public var onHold: (Int64?) -> Void
         /// The counts so far.
         public var onProgress: (Counts) -> Void
-        /// The result for a bare transaction id. Not called after a failed query.
-        public var onBareId: (String, BareId) -> Void
+        /// A bare transaction id, and the original transaction id of its purchase, whose customer's history the store has; nil
+        /// if none of the queried apps knows the id. Not called after a failed query.
+        public var onBareId: (String, ScopedIdentity?) -> Void
 
         /// Callbacks that do nothing, except for the given ones.
         public init(
             onFailure: @escaping (Failure) -> Void = { _ in }, onHold: @escaping (Int64?) -> Void = { _ in },
             onProgress: @escaping (Counts) -> Void = { _ in },
-            onBareId: @escaping (String, BareId) -> Void = { _, _ in }
+            onBareId: @escaping (String, ScopedIdentity?) -> Void = { _, _ in }
         ) {
             self.onFailure = onFailure
             self.onHold = onHold
@@ -142,7 +135,8 @@ public struct CustomerEnrichment: Sendable {
     /// The result of one attempt at a customer or a bare id.
     private enum Step<Item: Sendable>: Sendable {
         /// The result is nil for an id that the run has counted before.
-        case done(Result?, changedFacts: Int, erasedFacts: Int = 0, asked: Bool, bareId: (String, BareId)? = nil)
+        case done(
+            Result?, changedFacts: Int, erasedFacts: Int = 0, asked: Bool, bareId: (String, ScopedIdentity?)? = nil)
         /// The rest of the item, to continue when the App Store accepts requests again.
         case later(Item, until: Int64)
     }
@@ -354,11 +348,12 @@ public struct CustomerEnrichment: Sendable {
 
     private func complete(id: String) async throws -> Step<String> {
         for reader in apps.flatMap(\.readers) {
-            let customer = try await store.customer([CustomerIdentity(.originalTransactionId, id)], in: reader.scope)
+            let identity = CustomerIdentity(.originalTransactionId, id)
+            let customer = try await store.customer([identity], in: reader.scope)
             if customer?.hasAppStoreAnswer(about: id) == true {
                 return .done(
                     .known, changedFacts: 0, asked: false,
-                    bareId: (id, .purchase(originalTransactionId: id, scope: reader.scope)))
+                    bareId: (id, ScopedIdentity(scope: reader.scope, identity: identity)))
             }
         }
         var failure: Failure?
@@ -381,8 +376,8 @@ public struct CustomerEnrichment: Sendable {
                 if onceUnknown { for reader in app.readers { try await memory.forget([id], in: reader.scope) } }
                 return .done(
                     .completed, changedFacts: answer.changedFacts, erasedFacts: answer.erasedFacts, asked: true,
-                    bareId: answer.purchase.map {
-                        (id, .purchase(originalTransactionId: $0, scope: answer.scope))
+                    bareId: answer.purchase.map { purchase -> (String, ScopedIdentity?) in
+                        (id, ScopedIdentity(scope: answer.scope, identity: .init(.originalTransactionId, purchase)))
                     })
             case .unknown: try await memory.remember([id], in: app.readers.map(\.scope))
             case .limited(let until): return .later(id, until: until)
@@ -392,6 +387,6 @@ public struct CustomerEnrichment: Sendable {
         }
         if let failure { return .done(.failed(failure), changedFacts: 0, asked: true) }
         let result: Result? = isAsked ? .unknown : isRepeated ? nil : .remembered
-        return .done(result, changedFacts: 0, asked: isAsked, bareId: (id, .unknown))
+        return .done(result, changedFacts: 0, asked: isAsked, bareId: (id, nil))
     }
 }

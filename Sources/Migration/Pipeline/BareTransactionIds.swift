@@ -1,5 +1,5 @@
 internal import AppStoreModels
-public import Purchases
+internal import Purchases
 public import TransactionStore
 
 /// The transaction ids in the quarantined records of a store, with purchases that only the App Store Server API has:
@@ -22,14 +22,6 @@ public struct BareTransactionIds: Sendable {
             namedColumns: [userColumn].compactMap(\.self) + carriedColumns.sorted())
     }
 
-    /// The result for an id.
-    public enum Answer: Sendable, Hashable {
-        /// The store has the purchase with this original transaction id.
-        case purchase(originalTransactionId: String, scope: StoreScope)
-        /// The App Store does not know the id.
-        case unknown
-    }
-
     fileprivate struct Line: Sendable {
         let key: [UInt8]
         let isBare: Bool
@@ -45,8 +37,9 @@ public struct BareTransactionIds: Sendable {
         public let ids: [String]
         /// The key to continue after.
         public let end: [UInt8]
-        /// The results so far; ids without a result stay open.
-        public var answers: [String: Answer] = [:]
+        /// The results so far: the original transaction id of the purchase, which the store has, or nil if the App Store does not
+        /// know the id. Ids without a result stay open.
+        public var answers: [String: ScopedIdentity?] = [:]
 
         fileprivate let lines: [Line]
         fileprivate let users: UserColumns
@@ -56,16 +49,15 @@ public struct BareTransactionIds: Sendable {
             var step = MigrationStep()
             for line in lines {
                 for id in line.ids {
-                    guard case .purchase(let purchase, let scope)? = answers[id] else { continue }
-                    let identity = CustomerIdentity(.originalTransactionId, purchase)
-                    guard identity.isMeaningful else { continue }
-                    step.users += users(of: line.record).claims(line.record.carried, on: [(scope, [identity])])
+                    guard let purchase = answers[id] ?? nil, purchase.identity.isMeaningful else { continue }
+                    step.users += users(of: line.record)
+                        .claims(line.record.carried, on: [(purchase.scope, [purchase.identity])])
                 }
                 guard line.isBare, let id = line.ids.first, let answer = answers[id],
-                    !(line.isUnknown && answer == .unknown)
+                    !(line.isUnknown && answer == nil)
                 else { continue }
                 step.released.append(line.key)
-                if answer == .unknown { step.quarantined.append(unknown(line.record)) }
+                if answer == nil { step.quarantined.append(unknown(line.record)) }
             }
             return step
         }

@@ -104,7 +104,7 @@ struct EnrichmentRun: Sendable {
             var last: [UInt8]?
             while var page = try await bareIds.page(of: store, after: last) {
                 last = page.end
-                events.onBareId = { id, answer in page.answers[id] = answer.stored }
+                events.onBareId = { id, purchase in page.answers[id] = .some(purchase) }
                 let asked = await Result { try await complete(page.ids, events) }
                 // SQLite writes nothing in a canceled task, and what was answered must be stored.
                 let step = page.step
@@ -194,15 +194,6 @@ struct EnrichmentRun: Sendable {
                 client: client, verifier: verifier, bundleID: bundleId, clock: ServerClock.system.now)
         }
         return readers.first.map { CustomerEnrichment.App($0, fallback: readers.dropFirst().first) }
-    }
-}
-
-extension CustomerEnrichment.BareId {
-    fileprivate var stored: BareTransactionIds.Answer {
-        switch self {
-        case .purchase(let id, let scope): .purchase(originalTransactionId: id, scope: scope)
-        case .unknown: .unknown
-        }
     }
 }
 

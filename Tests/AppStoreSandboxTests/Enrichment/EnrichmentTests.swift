@@ -301,16 +301,16 @@ struct EnrichmentTests {
             let old = CustomerEnrichment.App(try reader(other, sandbox, bundleID: "com.example.other"))
             #expect(try await CustomerEnrichment(apps: [old], store: store).complete(ids: [bought]).unknown == 1)
             let apps = [old, CustomerEnrichment.App(try reader(WatchedTransport(), sandbox))]
-            var found: [String: CustomerEnrichment.BareId] = [:]
+            var found: [String: ScopedIdentity?] = [:]
             let counts = try await CustomerEnrichment(apps: apps, store: store).complete(
                 ids: [bought, Self.nowhere], events: .init(onBareId: { found[$0] = $1 }))
             #expect(counts.completed == 1 && counts.unknown == 1 && other.asked == [bought, Self.nowhere])
-            #expect(found[Self.nowhere] == .unknown)
+            #expect(found[Self.nowhere] == .some(nil))
             // In one run an id counts once; a later run states that it was not queried.
             let later = CustomerEnrichment(apps: apps, store: store)
             let again = try await later.complete(ids: [Self.nowhere], events: .init(onBareId: { found[$0] = $1 }))
             #expect(again.asked == 0 && again.seen <= 1 && again.remembered == again.seen)
-            #expect(other.asked.count == 2 && found[Self.nowhere] == .unknown)
+            #expect(other.asked.count == 2 && found[Self.nowhere] == .some(nil))
         }
     }
 
