@@ -6,47 +6,30 @@ import TransactionStore
 /// The tables are written in one fixed order and each table in the order of its key, so that two writers wait for each
 /// other instead of deadlocking.
 final class MigrationBatch: Sendable {
-    private struct User: Sendable {
-        /// The index in ``MigrationBatch/scopes``.
-        let scope: Int
-        let claim: UserClaim
-        let key: [UInt8]
-    }
-
-    private struct Receipt: Sendable {
-        /// The index in ``MigrationBatch/scopes``.
-        let scope: Int
-        let receipt: VerifiedReceipt
-    }
-
-    /// The step without its facts.
+    /// The step without its facts. What it releases and quarantines is ordered by key.
     let step: MigrationStep
     /// The scopes of the users, receipts and left hashes.
     let scopes: [StoreScope]
-    /// Ordered by identity and key.
-    private let users: [User]
-    /// Ordered by key.
-    private let receipts: [Receipt]
-    private let released: [[UInt8]]
-    private let quarantined: [QuarantinedRecord]
-    private let checkpoint: MigrationCheckpoint?
+    /// Ordered by identity and key. `scope` is the index in ``scopes``.
+    private let users: [(scope: Int, claim: UserClaim, key: [UInt8])]
+    /// Ordered by key. `scope` is the index in ``scopes``.
+    private let receipts: [(scope: Int, receipt: VerifiedReceipt)]
 
-    init(_ step: MigrationStep) {
-        var other = step
-        other.facts = []
-        self.step = other
-        var scopes = ScopeList()
+    init(_ given: MigrationStep) {
         func isBefore(_ left: [UInt8], _ right: [UInt8]) -> Bool { left.lexicographicallyPrecedes(right) }
-        users = step.users.map { User(scope: scopes.place($0.scope), claim: $0, key: $0.key) }.sorted { left, right in
+        var step = given
+        step.facts = []
+        // Keeps the lines that are quarantined again, because rewriting a line of several megabytes is expensive.
+        step.released = Set(step.released).subtracting(step.quarantined.map(\.key)).sorted(by: isBefore)
+        step.quarantined.sort { isBefore($0.key, $1.key) }
+        self.step = step
+        var scopes = ScopeList()
+        users = step.users.map { (scope: scopes.place($0.scope), claim: $0, key: $0.key) }.sorted { left, right in
             left.claim.identity == right.claim.identity
                 ? isBefore(left.key, right.key) : left.claim.identity < right.claim.identity
         }
-        receipts = step.receipts.map { Receipt(scope: scopes.place($0.scope), receipt: $0) }
+        receipts = step.receipts.map { (scope: scopes.place($0.scope), receipt: $0) }
             .sorted { isBefore($0.receipt.key, $1.receipt.key) }
-        // Keeps the lines that are quarantined again, because rewriting a line of several megabytes is expensive.
-        released = Set(step.released).subtracting(step.quarantined.map(\.key)).sorted(by: isBefore)
-        quarantined = step.quarantined.sorted { isBefore($0.key, $1.key) }
-        checkpoint = step.checkpoint
         for hash in step.leftHashes { _ = scopes.place(hash.scope) }
         self.scopes = scopes.scopes
     }
@@ -78,12 +61,12 @@ final class MigrationBatch: Sendable {
             rows.integer(Int16(truncatingIfNeeded: each.receipt.form.rawValue))
             rows.bytes(StoredIdentities.encode(each.receipt.identities))
         }
-        if !released.isEmpty { try session.run(Self.release, [.byteStrings(released)]) }
-        try Self.insert(quarantined, into: .quarantine, session) { record, rows in
+        if !step.released.isEmpty { try session.run(Self.release, [.byteStrings(step.released)]) }
+        try Self.insert(step.quarantined, into: .quarantine, session) { record, rows in
             rows.bytes(record.key)
             rows.bytes(record.line)
         }
-        if let checkpoint { try session.keep(checkpoint) }
+        if let checkpoint = step.checkpoint { try session.keep(checkpoint) }
     }
 
     private static let release = Statement(
