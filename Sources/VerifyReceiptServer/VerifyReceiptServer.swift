@@ -122,21 +122,11 @@ public final class VerifyReceiptServer: Service {
         if channels.contains(where: { $0.certificateExpiry != nil }) { metrics.add(certificatesOf: channels) }
         consumption = configuration.consumption.flatMap { settings in
             consumptionAnswering.map {
-                ConsumptionRounds(
-                    $0, interval: settings.interval, credentials: configuration.appStore,
-                    endpoint: { state.current.endpoint.configuration }, metrics: metrics, logger: logger, clock: clock)
+                ConsumptionRounds($0, interval: settings.interval, credentials: configuration.appStore, state)
             }
         }
-        self.endings = endings.map {
-            EndingRounds(
-                store: $0, settings: configuration.endings,
-                catalogs: { state.current.endpoint.configuration.termCatalogs }, metrics: metrics, logger: logger,
-                clock: clock)
-        }
-        retention = removable.map {
-            RetentionRounds(
-                store: $0, settings: configuration.retention, metrics: metrics, logger: logger, clock: clock)
-        }
+        self.endings = endings.map { EndingRounds(store: $0, settings: configuration.endings, state: state) }
+        retention = removable.map { RetentionRounds(store: $0, settings: configuration.retention, state: state) }
         readiness = Readiness(store: store, writer: writer, registry: metrics.registry)
         let admin = AdminResponder(state: state, readiness: readiness)
         adminChannel = HTTP1Channel(

@@ -9,35 +9,27 @@ final class ConsumptionRounds: Sendable {
     private let answering: any ConsumptionAnswering
     private let interval: Duration
     private let credentials: Mutex<[AppStoreCredentials]>
-    /// Returns the current configuration, because a reload can change it.
-    private let endpoint: @Sendable () -> EndpointConfiguration
     private let last = Mutex(ConsumptionRound())
     /// The deadlines of the requests that were open at the last look.
     private let deadlines = Mutex<[Int64]>([])
-    private let metrics: ServerMetrics
-    private let logger: Logger
-    private let clock: @Sendable () -> Int64
+    private let state: ServerState
 
     init(
         _ answering: any ConsumptionAnswering, interval: Duration, credentials: [AppStoreCredentials],
-        endpoint: @escaping @Sendable () -> EndpointConfiguration, metrics: ServerMetrics, logger: Logger,
-        clock: @escaping @Sendable () -> Int64
+        _ state: ServerState
     ) {
         self.answering = answering
         self.interval = interval
         self.credentials = Mutex(credentials)
-        self.endpoint = endpoint
-        self.metrics = metrics
-        self.logger = logger
-        self.clock = clock
-        metrics.add(consumption: { [weak self] in self?.openDeadlines ?? [] })
+        self.state = state
+        state.metrics.add(consumption: { [weak self] in self?.openDeadlines ?? [] })
         // An alert sees no increase of a series that begins above 0.
-        for outcome in ["missed", "unknown"] { metrics.consumptionRequests.add(outcome, amount: 0) }
+        for outcome in ["missed", "unknown"] { state.metrics.consumptionRequests.add(outcome, amount: 0) }
     }
 
     /// The deadlines of the last look that have not passed since.
     private var openDeadlines: [Int64] {
-        let now = clock()
+        let now = state.clock()
         return deadlines.withLock { $0.filter { $0 > now } }
     }
 
@@ -68,26 +60,28 @@ final class ConsumptionRounds: Sendable {
     }
 
     private func look() async {
-        let now = clock()
+        let now = state.clock()
         // If the store cannot be read, what is known goes on.
         guard let open = try? await answering.openDeadlines(after: now) else { return }
         deadlines.withLock { $0 = open }
         let last = now.subtractingSaturated(Self.closingTime)
         guard let counted = try? await answering.countMissed(deadlineUpTo: last) else { return }
-        if counted.missed > 0 { metrics.consumptionRequests.add("missed", amount: counted.missed) }
-        if counted.unknown > 0 { metrics.consumptionRequests.add("unknown", amount: counted.unknown) }
+        if counted.missed > 0 { state.metrics.consumptionRequests.add("missed", amount: counted.missed) }
+        if counted.unknown > 0 { state.metrics.consumptionRequests.add("unknown", amount: counted.unknown) }
     }
 
     private func round() async {
         let round: ConsumptionRound
         do {
-            round = try await answering.answerOpenRequests(credentials.withLock { $0 }, endpoint(), now: clock())
+            // That of now, because a reload can change it.
+            let endpoint = state.current.endpoint.configuration
+            round = try await answering.answerOpenRequests(credentials.withLock { $0 }, endpoint, now: state.clock())
         } catch is CancellationError {
             return
         } catch {
             return note("\(error)")
         }
-        for _ in 0..<round.answered { metrics.consumptionRequests.add("answered") }
+        for _ in 0..<round.answered { state.metrics.consumptionRequests.add("answered") }
         if let failure = round.failure {
             last.withLock { $0 = round }
             return note(failure, Self.metadata(of: round))
@@ -98,7 +92,7 @@ final class ConsumptionRounds: Sendable {
         }
         // A round like the one before needs no line.
         guard round.answered > 0 || round != before else { return }
-        logger.log(
+        state.logger.log(
             level: round.left > 0 ? .warning : .notice, "consumption requests", metadata: Self.metadata(of: round))
     }
 
@@ -114,8 +108,8 @@ final class ConsumptionRounds: Sendable {
 
     /// Counts and logs a round that could not do all of its work. Other apps may have been answered in it.
     private func note(_ failure: String, _ numbers: Logger.Metadata = [:]) {
-        metrics.consumptionRequests.add("failed")
-        logger.error(
+        state.metrics.consumptionRequests.add("failed")
+        state.logger.error(
             "consumption requests are not answered", metadata: numbers.merging(["error": "\(failure)"]) { $1 })
     }
 }

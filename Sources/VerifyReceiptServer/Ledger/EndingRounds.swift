@@ -8,11 +8,7 @@ import VerifyReceipt
 struct EndingRounds: Sendable {
     let store: any PurchaseEndings
     let settings: VerifyReceiptServerConfiguration.Endings
-    /// Those of now, because a reload can change them.
-    let catalogs: @Sendable () -> TermCatalogs
-    let metrics: ServerMetrics
-    let logger: Logger
-    let clock: @Sendable () -> Int64
+    let state: ServerState
 
     /// Until cancellation. Waits first, because a server that starts has documents to take in.
     func run() async {
@@ -24,19 +20,21 @@ struct EndingRounds: Sendable {
     }
 
     func round() async {
-        let date = clock().subtractingSaturated(settings.delay.wholeMilliseconds)
+        let date = state.clock().subtractingSaturated(settings.delay.wholeMilliseconds)
         do {
-            let found = try await store.recordAllEndings(by: date, catalogs: catalogs())
-            if found.entries > 0 { metrics.ledgerEndings.add("recorded", amount: found.entries) }
+            // That of now, because a reload can change the catalogs.
+            let endpoint = state.current.endpoint.configuration
+            let found = try await store.recordAllEndings(by: date, catalogs: endpoint.termCatalogs)
+            if found.entries > 0 { state.metrics.ledgerEndings.add("recorded", amount: found.entries) }
             guard found.unreadable > 0 else { return }
-            metrics.ledgerEndings.add("unreadable", amount: found.unreadable)
-            logger.error(
+            state.metrics.ledgerEndings.add("unreadable", amount: found.unreadable)
+            state.logger.error(
                 "purchases of the store cannot be read, so the ledger misses what ended",
                 metadata: ["purchases": .stringConvertible(found.unreadable)])
         } catch {
             guard !Task.isCancelled else { return }
-            metrics.ledgerEndings.add("failed")
-            logger.warning(
+            state.metrics.ledgerEndings.add("failed")
+            state.logger.warning(
                 "the ledger does not get what ended by time; the next round tries again",
                 metadata: ["error": "\(error)"])
         }

@@ -16,9 +16,7 @@ struct RetentionRounds: Sendable {
 
     let store: any Store
     let settings: VerifyReceiptServerConfiguration.Retention
-    let metrics: ServerMetrics
-    let logger: Logger
-    let clock: @Sendable () -> Int64
+    let state: ServerState
 
     /// Until cancellation. Waits first, because a server that starts has documents to take in.
     func run() async {
@@ -46,7 +44,7 @@ struct RetentionRounds: Sendable {
             await remove("ledger") {
                 let removal = try await store.removeEntries(before: limit(settings.ledgerDays), evenUnread: false)
                 if !removal.behind.isEmpty {
-                    logger.warning(
+                    state.logger.warning(
                         "consumers keep old entries of the ledger that they have not acknowledged",
                         metadata: ["consumers": .array(removal.behind.map { "\($0.name)" })])
                 }
@@ -57,7 +55,7 @@ struct RetentionRounds: Sendable {
 
     /// The time at which ages are measured; nil if the store cannot be read.
     private func dateToCountFrom() async -> Int64? {
-        let now = clock()
+        let now = state.clock()
         let newest: Int64?
         do {
             newest = try await store.newestSignedDate(orFrom: now.subtractingSaturated(.millisecondsPerDay))
@@ -66,9 +64,9 @@ struct RetentionRounds: Sendable {
             return nil
         }
         let date = newest.map { min(now, $0.addingSaturated(.millisecondsPerDay)) }
-        metrics.retentionDelay.record(now.subtractingSaturated(date ?? 0) / 1_000)
+        state.metrics.retentionDelay.record(now.subtractingSaturated(date ?? 0) / 1_000)
         if date != now {
-            logger.warning(
+            state.logger.warning(
                 "old data is kept: no document in the store is as new as the clock of the server",
                 metadata: ["newestDocument": .stringConvertible(newest ?? 0), "clock": .stringConvertible(now)])
         }
@@ -81,8 +79,8 @@ struct RetentionRounds: Sendable {
     private func remove(_ kind: String, _ body: () async throws -> Int64?) async {
         do {
             guard let count = try await body(), count > 0 else { return }
-            metrics.retentionRemoved.add(kind, amount: Int(clamping: count))
-            logger.notice(
+            state.metrics.retentionRemoved.add(kind, amount: Int(clamping: count))
+            state.logger.notice(
                 "old data is removed", metadata: ["kind": "\(kind)", "rows": .stringConvertible(count)])
         } catch {
             failed(kind, error)
@@ -91,8 +89,8 @@ struct RetentionRounds: Sendable {
 
     private func failed(_ kind: String, _ error: any Error) {
         guard !Task.isCancelled else { return }
-        metrics.retentionRemoved.add("failed")
-        logger.error(
+        state.metrics.retentionRemoved.add("failed")
+        state.logger.error(
             "old data is not removed; the next round tries again",
             metadata: ["kind": "\(kind)", "error": "\(error)"])
     }
