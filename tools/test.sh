@@ -86,7 +86,7 @@ python3 tools/rooms
 step "Planted faults still apply"
 python3 tools/plant/plant.py --check
 
-step "Outside judges from PyPI"
+step "Packages from PyPI for the outside checks"
 venv=.build/judges
 [ -x "$venv/bin/pip" ] || python3 -m venv --clear "$venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check -r tools/judges/requirements.txt
@@ -132,9 +132,9 @@ command=$PWD/.build/optimized/legacy-receipts
 mkdir -p "$(dirname "$command")"
 cp --remove-destination "$binaries/legacy-receipts" "$command"
 
-# judge NAME COMMAND…: a step of the judges, with a time limit. Each takes a few minutes on an idle machine, and three times as long
-# on a slow one.
-judge() {
+# outside_check NAME COMMAND…: a check of the command by another program, with a time limit. Each takes a few minutes on an idle
+# machine, and three times as long on a slow one.
+outside_check() {
     local name=$1 limit=900 status=0
     shift
     step "$name"
@@ -143,31 +143,31 @@ judge() {
     return "$status"
 }
 
-# What other programs say about the command.
-judges() {
-    judge "Demonstration, optimized" env DEMO_COMMAND="$command" bash -c 'bash tools/demo.sh >/dev/null'
-    judge "Files of a release" python3 tools/judges/release.py "$command"
-    judge "The weekend of MIGRATION.md" python3 tools/judges/guide.py "$command"
-    judge "Runbook" python3 tools/judges/runbook.py "$command"
-    judge "Alerts" bash tools/judges/alerts.sh
-    if command -v chromium >/dev/null || judge "Installation of Chromium" bash -c 'source tools/install.sh; install_packages chromium'; then
-        judge "Report in Chromium" bash tools/judges/report_page.sh "$command"
-        judge "Inspector in Chromium" python3 tools/judges/inspector_page.py "$command"
+# Other programs check the command: browsers, promtool, Spark, and programs of this repository that start it.
+outside_checks() {
+    outside_check "Demonstration, optimized" env DEMO_COMMAND="$command" bash -c 'bash tools/demo.sh >/dev/null'
+    outside_check "Files of a release" python3 tools/judges/release.py "$command"
+    outside_check "The weekend of MIGRATION.md" python3 tools/judges/guide.py "$command"
+    outside_check "Runbook" python3 tools/judges/runbook.py "$command"
+    outside_check "Alerts" bash tools/judges/alerts.sh
+    if command -v chromium >/dev/null || outside_check "Installation of Chromium" bash -c 'source tools/install.sh; install_packages chromium'; then
+        outside_check "Report in Chromium" bash tools/judges/report_page.sh "$command"
+        outside_check "Inspector in Chromium" python3 tools/judges/inspector_page.py "$command"
     else
         echo "NOT RUN: this system has no package chromium."
     fi
-    judge "Spark" bash tools/judges/spark.sh "$command"
-    step "End of the judges"
+    outside_check "Spark" bash tools/judges/spark.sh "$command"
+    step "End of the outside checks"
 }
-server_judges() {
-    judge "Outside judges of the server" bash tools/judges/server.sh "$command"
-    judge "Unmodified clients from PyPI" env CLIENT_JUDGES_COMMAND="$command" bash tools/judges/clients/run.sh
-    step "End of the judges of the server"
+server_checks() {
+    outside_check "Outside checks of the server" bash tools/judges/server.sh "$command"
+    outside_check "Unmodified clients from PyPI" env CLIENT_CHECKS_COMMAND="$command" bash tools/judges/clients/run.sh
+    step "End of the outside checks of the server"
 }
 
-# The judges wait for servers, browsers and Java most of the time. So they run beside the compiler and the tests.
-beside judges judges
-beside server_judges server_judges
+# The outside checks wait for servers, browsers and Java most of the time. So they run beside the compiler and the tests.
+beside outside_checks outside_checks
+beside server_checks server_checks
 
 step "Build of what only the tests use, optimized"
 last_in_line build -c release --product legacy-receipts-store-loader
@@ -193,12 +193,12 @@ released=0
 tests 1500 swift test -c release --skip-build "${width[@]}" || released=1
 ended optimized_database || released=1
 
-step "Documentation, and judges of the command"
-judged=0
-ended documents || judged=1
-ended judges || judged=1
-ended server_judges || judged=1
-[ "$released" -eq 0 ] && [ "$judged" -eq 0 ] || { echo "Failed: tests $released, judges $judged."; exit 1; }
+step "Documentation, and outside checks of the command"
+checked=0
+ended documents || checked=1
+ended outside_checks || checked=1
+ended server_checks || checked=1
+[ "$released" -eq 0 ] && [ "$checked" -eq 0 ] || { echo "Failed: tests $released, outside checks $checked."; exit 1; }
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build "${many[@]}"
 
 # Last, because SwiftPM removes the packages from .build that the benchmark does not need.

@@ -17,8 +17,8 @@ import Testing
         let json = String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
         let read: Value = try ours(json)
         #expect(read == value)
-        let judged: Value = try foundations(json)
-        #expect(read == judged)
+        let reference: Value = try foundations(json)
+        #expect(read == reference)
     }
 
     @Test("Every payload with every member set, and without any")
@@ -37,8 +37,8 @@ import Testing
     func nullAndUnknown() throws {
         let json = #"{"environment":null,"productId":"a","new":{"a":[1,-2.5,18446744073709551615,true,null,"x",{}]}}"#
         let read: DecodedRealtimeRequestBody = try Self.ours(json)
-        let judged: DecodedRealtimeRequestBody = try Self.foundations(json)
-        #expect(read == judged)
+        let reference: DecodedRealtimeRequestBody = try Self.foundations(json)
+        #expect(read == reference)
         #expect(read.environment == nil && read.unknownMembers.names == ["new"])
     }
 
@@ -51,8 +51,8 @@ import Testing
         ] as [(String, Int64)])
     func numbers(text: String, expected: Int64) throws {
         let read: JWSTransactionDecodedPayload = try Self.ours("{\"signedDate\":\(text)}")
-        let judged: JWSTransactionDecodedPayload = try Self.foundations("{\"signedDate\":\(text)}")
-        #expect(read.signedDate == expected && judged.signedDate == expected)
+        let reference: JWSTransactionDecodedPayload = try Self.foundations("{\"signedDate\":\(text)}")
+        #expect(read.signedDate == expected && reference.signedDate == expected)
     }
 
     @Test("Each member has the value of the property with its name")

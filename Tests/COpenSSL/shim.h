@@ -1,4 +1,4 @@
-/* What Swift needs from OpenSSL 3 to judge CMS messages and certificates. The functions below stand for macros that Swift
+/* What Swift needs from OpenSSL 3 to verify CMS messages and certificates. The functions below stand for macros that Swift
    does not import: the typed stacks, and flags composed of other flags. */
 #ifndef COPENSSL_SHIM_H
 #define COPENSSL_SHIM_H

@@ -160,7 +160,7 @@ struct SignTests {
     @Test(
         "Python's cryptography verifies what the command signs, and Apple's library signs the same claims",
         .enabled(if: python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
-    func judged() async throws {
+    func pythonAgrees() async throws {
         let folder = try await folder()
         var lines = ""
         func add(_ kind: String, _ members: [String: Any]) throws {

@@ -26,7 +26,7 @@ struct PacificTimeTests {
     }
 
     @Test("Foundation's calendar of Los Angeles adds the same months")
-    func judge() throws {
+    func foundationAgrees() throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(identifier: "America/Los_Angeles"))
         var generator = SeededGenerator(seed: 7)

@@ -15,7 +15,7 @@ public enum CMSVerdict: Sendable, Equatable {
     }
 }
 
-/// Judges a CMS SignedData with OpenSSL's `CMS_verify`, independently of the code under test.
+/// Verifies a CMS SignedData with OpenSSL's `CMS_verify`, independently of the code under test.
 ///
 /// The requirements of OpenSSL: at least one signer, each signer's signature over the content (or over the signed
 /// attributes, whose message-digest and content-type must then match), and for each signer a chain of certificates

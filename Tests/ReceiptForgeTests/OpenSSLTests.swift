@@ -4,13 +4,13 @@ import Testing
 
 @Suite("OpenSSL verifies forged messages", .enabled(if: OpenSSL.isAvailable))
 struct OpenSSLTests {
-    private static let judged = Catalog.cases.filter { $0.openSSLAccepts != nil }
+    private static let checked = Catalog.cases.filter { $0.openSSLAccepts != nil }
 
     @Test("OpenSSL agrees with what the catalog says of it")
     func openSSLAgrees() throws {
         let root = try TestCertificateAuthority.rootDER
-        #expect(Self.judged.count > 80)
-        for item in Self.judged {
+        #expect(Self.checked.count > 80)
+        for item in Self.checked {
             let container = try #require(item.container)
             let instant = item.expected.validatedAt ?? ForgedInstant(2024, 3, 15, 10, 20, 30)
             let outcome = try OpenSSL.verify(container, at: instant, trusting: [root])
@@ -25,7 +25,7 @@ struct OpenSSLTests {
             "unsupportedDigestAlgorithm", "missingAttribute", "contentNotReceipt", "invalidBase64", "truncated",
             "signedAttributesMismatch",
         ]
-        for item in Self.judged where (item.expected.verdict == .genuine) != item.openSSLAccepts {
+        for item in Self.checked where (item.expected.verdict == .genuine) != item.openSSLAccepts {
             // The last second of a validity period belongs to it (RFC 5280, 4.1.2.5); OpenSSL thinks otherwise.
             if item.expected.reason == "lastSecond" { continue }
             #expect(item.openSSLAccepts == true, "\(item.name) is genuine and OpenSSL refuses it")

@@ -53,7 +53,7 @@ struct TransactionReceiptTests {
         "OpenSSL verifies version byte and purchase-info with the leaf's key, of the genuine ones and of no others",
         .enabled(if: OpenSSL.isAvailable))
     func signaturesVerify() throws {
-        var judged = 0
+        var checked = 0
         for item in Catalog.cases where item.expected.kind == .transactionReceipt {
             let text = String(decoding: try #require(item.container), as: UTF8.self)
             guard !item.name.hasPrefix("ios6-outer") else { continue }
@@ -70,9 +70,9 @@ struct TransactionReceiptTests {
                     == 0
             }
             #expect(accepted == (item.expected.reason != "signatureMismatch"), "\(item.name)")
-            judged += 1
+            checked += 1
         }
-        #expect(judged > 20)
+        #expect(checked > 20)
     }
 
     @Test("facts are the inner keys with underscores, all of them strings")

@@ -47,13 +47,13 @@ import VerifyReceipt
     @Test func oneByteMoreOrLessOrOtherwiseIsAnotherReceipt() async throws {
         let bytes = try appReceipt([month(0)])
         let endpoint = try testEndpoint()
-        let judge = try testEndpoint { $0.receiptCacheBytes = 0 }
+        let uncached = try testEndpoint { $0.receiptCacheBytes = 0 }
         #expect(try await endpoint.ask(body(bytes)).status == 0)
         for place in stride(from: 0, to: bytes.count, by: 61) {
             var changed = bytes
             changed[place] ^= 1
             let reply = try await endpoint.ask(body(changed))
-            #expect(reply.reply.body == (try await judge.ask(body(changed))).reply.body)
+            #expect(reply.reply.body == (try await uncached.ask(body(changed))).reply.body)
         }
         #expect(try await endpoint.ask(body(Array(bytes.dropLast()))).status != 0)
     }

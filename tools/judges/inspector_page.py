@@ -221,10 +221,10 @@ def check_files(port, token, paths, work):
     try:
         for action in (browser.choose, browser.drop):
             for path in paths:
-                verdicts = browser.verdicts(f"http://judge:{token}@127.0.0.1:{port}/", path, action)
+                verdicts = browser.verdicts(f"http://user:{token}@127.0.0.1:{port}/", path, action)
                 if not verdicts or not verdicts[0].startswith("Genuine"):
                     sys.exit(f"{action.__name__} {os.path.basename(path)}: {verdicts}")
-        verdicts = browser.verdicts(f"http://judge:{token}@{NAME}:{port}/", paths[0], browser.choose)
+        verdicts = browser.verdicts(f"http://user:{token}@{NAME}:{port}/", paths[0], browser.choose)
         if not verdicts or not verdicts[0].startswith("Genuine"):
             sys.exit(f"under the name {NAME}: {verdicts}")
         if browser.said:
@@ -239,7 +239,7 @@ def check_keyboard(port, token, receipt, work):
     try:
         browser.call("Accessibility.enable")
         browser.call("Emulation.setScriptExecutionDisabled", value=True)
-        url = f"http://judge:{token}@127.0.0.1:{port}/"
+        url = f"http://user:{token}@127.0.0.1:{port}/"
         browser.await_load(lambda: browser.call("Page.navigate", url=url))
         if not browser.value('document.getElementById("files").hidden'):
             sys.exit("The page ran its script, so this is no check without JavaScript.")
@@ -272,7 +272,7 @@ def page(port, token, form=None):
     """The headers and the body of the page."""
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}/", data=urllib.parse.urlencode(form).encode() if form else None,
-        headers={"Authorization": "Basic " + base64.b64encode(f"judge:{token}".encode()).decode()})
+        headers={"Authorization": "Basic " + base64.b64encode(f"user:{token}".encode()).decode()})
     with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         names = ["Content-Type", "Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy"]
         return {name: answer.headers[name] for name in names}, answer.read()

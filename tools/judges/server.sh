@@ -85,22 +85,23 @@ grep -q '21002} HTTP/1.1$' "$folder/curl"
 
 step "OpenAPI (schemathesis)"
 curl --fail --silent "http://127.0.0.1:$admin/openapi.json" | cmp - Sources/VerifyReceiptServer/Admin/openapi.json
-# judge URL OPTION…: checks the operations that the options select. How fast the judge itself makes requests says nothing.
-judge() {
+# check_api URL OPTION…: checks the operations that the options select. It ignores how fast schemathesis itself generates requests,
+# because that says nothing about the server.
+check_api() {
     timeout 600 "$python" -m schemathesis.cli run "http://127.0.0.1:$admin/openapi.json" --url "$1" --checks all \
         --no-color --seed 1 --generation-database none --workers 1 --request-timeout 60 \
         --suppress-health-check too_slow "${@:2}"
 }
 # Two checks are left out. They expect HTTP errors for bodies that break the schema and for other methods. verifyReceipt
 # answers both with HTTP 200 and a status.
-judge "http://127.0.0.1:$plain" --exclude-path-regex '^/(v1/|$)' --max-examples 300 \
+check_api "http://127.0.0.1:$plain" --exclude-path-regex '^/(v1/|$)' --max-examples 300 \
     --exclude-checks negative_data_rejection,unsupported_method
 
 step "OpenAPI of the look-up listener (schemathesis)"
 token="Authorization: Bearer $(cat "$folder/look-up.token")"
-judge "http://127.0.0.1:$lookUp" --include-path-regex '^/(v1/(customers|inspect)|$)' --max-examples 100 --header "$token"
+check_api "http://127.0.0.1:$lookUp" --include-path-regex '^/(v1/(customers|inspect)|$)' --max-examples 100 --header "$token"
 # The check that valid requests are accepted is left out, because the app of a request must be configured.
-judge "http://127.0.0.1:$lookUp" --include-path-regex '^/v1/signatures' --max-examples 100 --header "$token" \
+check_api "http://127.0.0.1:$lookUp" --include-path-regex '^/v1/signatures' --max-examples 100 --header "$token" \
     --exclude-checks positive_data_acceptance
 
 step "Metrics (prometheus-client)"

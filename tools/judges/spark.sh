@@ -16,4 +16,4 @@ venv=.build/spark
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export PYSPARK_PYTHON=$PWD/$venv/bin/python3 SPARK_LOCAL_IP=127.0.0.1
-"$PYSPARK_PYTHON" tools/judges/spark/judge.py "$binary" "$folder"
+"$PYSPARK_PYTHON" tools/judges/spark/compare_tables.py "$binary" "$folder"

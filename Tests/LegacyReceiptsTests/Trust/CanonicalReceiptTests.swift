@@ -73,9 +73,9 @@ import Testing
             #expect(again.payload.bundleId == verified.payload.bundleId && again.payload.trailingByteCount == 0)
             #expect(again.canonicalBytes(of: canonical) == canonical)
             #expect(canonical == (try receipt()))
-            let judged = verifyCMS(
+            let verdict = verifyCMS(
                 canonical, at: duringG5.milliseconds / 1_000, trusting: [try TestCertificateAuthority.rootDER])
-            #expect(judged.isGenuine)
+            #expect(verdict.isGenuine)
         }
     }
 

@@ -33,7 +33,7 @@ struct StoredTextTests {
         return assembler.customer()?.transactions.first?.payload
     }
 
-    private func judge(_ text: [UInt8]) -> JWSTransactionDecodedPayload? {
+    private func parsed(_ text: [UInt8]) -> JWSTransactionDecodedPayload? {
         guard
             var payload: JWSTransactionDecodedPayload =
                 try? text.withUnsafeBufferPointer({ try JSONValue.parse($0).decode() })
@@ -45,7 +45,7 @@ struct StoredTextTests {
 
     @Test(arguments: texts) func asItIs(_ text: String) {
         #expect(read(Array(text.utf8)) != nil)
-        #expect(read(Array(text.utf8)) == judge(Array(text.utf8)))
+        #expect(read(Array(text.utf8)) == parsed(Array(text.utf8)))
     }
 
     @Test(arguments: texts) func withEachByteChangedTakenOutOrDoubled(_ text: String) {
@@ -65,7 +65,7 @@ struct StoredTextTests {
             for variant in variants {
                 let found = read(variant)
                 if found != nil { accepted += 1 }
-                #expect(found == judge(variant), "\(String(decoding: variant, as: UTF8.self))")
+                #expect(found == parsed(variant), "\(String(decoding: variant, as: UTF8.self))")
             }
         }
         // Digits and letters may be others.

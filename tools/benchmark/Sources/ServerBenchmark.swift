@@ -49,7 +49,7 @@ struct ServerBenchmark {
     /// Once with the few receipts of the load in the cache, like receipts that apps send at each start. Once without a
     /// cache, as if all receipts were different.
     private func servers(_ name: String, store: (any TransactionStore)?) -> [Server] {
-        [(name, true), ("\(name), each receipt judged anew", false)].map { name, isRemembering in
+        [(name, true), ("\(name), each receipt verified again", false)].map { name, isRemembering in
             Server(name: name) { try await withServer(store: store, isRemembering: isRemembering, $0) }
         }
     }

@@ -4,15 +4,15 @@
 #
 #   run.sh http://127.0.0.1:8080 [--presume]
 #
-# Without an address, it starts the command in CLIENT_JUDGES_COMMAND (default: the debug build) twice: with the defaults,
+# Without an address, it starts the command in CLIENT_CHECKS_COMMAND (default: the debug build) twice: with the defaults,
 # and with the members that storekit-python and itunes-iap require in old receipts (endpoint.presume: ownership-type,
 # lists).
 #
-# CLIENT_JUDGES_ENVIRONMENTS names a folder for the four Python environments (default: .build/clients).
+# CLIENT_CHECKS_ENVIRONMENTS names a folder for the four Python environments (default: .build/clients).
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 root="$(cd "$here/../../.." && pwd)"
-venvs="${CLIENT_JUDGES_ENVIRONMENTS:-$root/.build/clients}"
+venvs="${CLIENT_CHECKS_ENVIRONMENTS:-$root/.build/clients}"
 
 environment() { # NAME REQUIREMENTS
     local venv="$venvs/$1" requirements="$here/$2"
@@ -38,7 +38,7 @@ serve_and_check() { # [--presume]
     log="$(mktemp)"
     # shellcheck disable=SC2086
     env -i PATH="$PATH" LEGACY_RECEIPTS_ACCOUNT_SECRETS=0123456789abcdef0123456789abcdef \
-        "${CLIENT_JUDGES_COMMAND:-$root/.build/debug/legacy-receipts}" serve --port 0 --store none \
+        "${CLIENT_CHECKS_COMMAND:-$root/.build/debug/legacy-receipts}" serve --port 0 --store none \
         --set admin.enabled=false --set trust.roots="$trust/root.der" \
         --set trust.intermediates="$trust/itunes-store-intermediate.der,$trust/developer-relations-intermediate.der" \
         ${1:+--set endpoint.presume=ownership-type,lists} >"$log" 2>&1 &

@@ -93,7 +93,7 @@ def without(claims, *names):
     return {name: value for name, value in claims.items() if name not in names}
 
 
-def judge_jws(line, public_key):
+def check_jws(line, public_key):
     header, claims = opened(line["jws"], public_key)
     apples_header, apples_claims = opened(apples_jws(line), public_key)
     expect(header == apples_header, f"header {header} instead of {apples_header}")
@@ -107,7 +107,7 @@ def judge_jws(line, public_key):
     expect(ours == apples, f"claims {ours} instead of {apples}")
 
 
-def judge_token(line, public_key):
+def check_token(line, public_key):
     header, claims = opened(line["jws"], public_key)
     apples_header, apples_claims = opened(apples_token(line), public_key)
     expect(header == apples_header, f"header {header} instead of {apples_header}")
@@ -118,7 +118,7 @@ def judge_token(line, public_key):
     expect(0 < claims["exp"] - claims["iat"] <= 3600, "it lives longer than an hour")
 
 
-def judge_offer_v1(line, public_key):
+def check_offer_v1(line, public_key):
     offer = line["signature"]
     token = offer.get("appAccountToken", "")
     expect(offer["nonce"] == offer["nonce"].lower() and token == token.lower(), "not in lower case")
@@ -132,17 +132,17 @@ def judge_offer_v1(line, public_key):
         public_key.verify(base64.b64decode(signature, validate=True), signed, ec.ECDSA(hashes.SHA256()))
 
 
-def judge(line):
+def check(line):
     public_key = serialization.load_pem_private_key(line["privateKey"].encode(), password=None).public_key()
-    judges = {"token": judge_token, "promotionalOfferV1": judge_offer_v1}
-    judges.get(line["kind"], judge_jws)(line, public_key)
+    checks = {"token": check_token, "promotionalOfferV1": check_offer_v1}
+    checks.get(line["kind"], check_jws)(line, public_key)
 
 
 def main():
     agreed = disagreed = 0
     for number, text in enumerate(sys.stdin, start=1):
         try:
-            judge(json.loads(text))
+            check(json.loads(text))
             agreed += 1
         except (Disagreement, InvalidSignature, KeyError, ValueError, TypeError) as error:
             disagreed += 1

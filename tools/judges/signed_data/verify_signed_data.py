@@ -35,7 +35,7 @@ METHODS = {
 }
 
 
-def judge(line):
+def check(line):
     """The difference, or None."""
     verifier = SignedDataVerifier(
         [base64.b64decode(line["root"])], False, Environment(line["environment"]), line["bundleId"], line["appAppleId"]
@@ -56,7 +56,7 @@ def main():
     agreed = disagreed = 0
     for number, text in enumerate(sys.stdin, start=1):
         line = json.loads(text)
-        difference = judge(line)
+        difference = check(line)
         if difference is None:
             agreed += 1
         else:

@@ -5,7 +5,7 @@ import TestTraits
 import Testing
 
 /// Apple's Python client as an independent check of the requests of our client.
-@Suite(.computing, .enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
+@Suite(.computing, .enabled(if: PythonCheck.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
 struct AppleClientTests {
     /// Not in Apple's client: one is deprecated, the seat endpoints are newer than it, the others have models only.
     private static let absent: Set<APIEndpoint> = [
@@ -17,9 +17,9 @@ struct AppleClientTests {
 
     @Test("Method, path, query, content type and body of every call are those of Apple's client")
     func requests() async throws {
-        let (status, output) = try Judge.run("api_requests/record_apple_client.py")
+        let (status, output) = try PythonCheck.run("api_requests/record_apple_client.py")
         try #require(status == 0, "\(output)")
-        var judged: Set<APIEndpoint> = []
+        var checked: Set<APIEndpoint> = []
         for line in output.split(separator: "\n") {
             var apples = try #require(
                 try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: any Sendable])
@@ -32,9 +32,9 @@ struct AppleClientTests {
             try await Calls.call(endpoint, try Sample.client(transport))
             let ours = try recorded(try #require(transport.requests.first), endpoint)
             #expect(ours == apples as NSDictionary, "\(endpoint)")
-            judged.insert(endpoint)
+            checked.insert(endpoint)
         }
-        #expect(judged == Set(APIEndpoint.allCases).subtracting(Self.absent))
+        #expect(checked == Set(APIEndpoint.allCases).subtracting(Self.absent))
     }
 
     /// Our request in the form that the recorder gives to Apple's.
@@ -63,14 +63,14 @@ struct AppleClientTests {
 }
 
 /// Apple's Python models as an independent check of our JSON.
-@Suite(.enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
+@Suite(.enabled(if: PythonCheck.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
 struct AppleModelTests {
     private func model(_ name: String, _ value: some Encodable) throws -> [String: any Sendable] {
-        ["model": name, "value": try Judge.json(value)]
+        ["model": name, "value": try PythonCheck.json(value)]
     }
 
     private func agree(_ lines: [[String: any Sendable]]) throws {
-        let (status, output) = try Judge.run("api_requests/compare_models.py", lines)
+        let (status, output) = try PythonCheck.run("api_requests/compare_models.py", lines)
         #expect(status == 0 && output.contains("agree: \(lines.count); disagree: 0"), "\(output)")
     }
 
@@ -153,7 +153,7 @@ struct AppleModelTests {
             ["enumeration": "PlayTime", "values": [0, 1, 2, 3, 4, 5, 6]],
             ["errorCodes": [[any Sendable]](), "retryable": [Int]()],
         ]
-        let (status, output) = try Judge.run("api_requests/compare_models.py", lines)
+        let (status, output) = try PythonCheck.run("api_requests/compare_models.py", lines)
         #expect(status == 1 && output.contains("agree: 0; disagree: 5"), "\(output)")
     }
 }

@@ -9,17 +9,17 @@ import Testing
 struct AppleLibraryTests {
     @Test("Apple's client and SignedDataVerifier work against the sandbox, every endpoint and every notification")
     func works() async throws {
-        let (status, output) = try await AppleLibrary.judge { $0 }
+        let (status, output) = try await AppleLibrary.check { $0 }
         #expect(status == 0 && output.contains("endpoints: 17") && output.contains("notifications: "), "\(output)")
     }
 
     @Test("The check detects a root that is not the sandbox's, and a token of another key")
     func refuses() async throws {
         let root = try SandboxRoots().receipts
-        let other = try await AppleLibrary.judge { $0.merging(["root": root]) { $1 } }
+        let other = try await AppleLibrary.check { $0.merging(["root": root]) { $1 } }
         #expect(other.status == 1 && other.output.contains("VerificationException"), "\(other.output)")
         let key = try DeveloperKey.pem(seed: 43)
-        let stranger = try await AppleLibrary.judge { $0.merging(["key": key]) { $1 } }
+        let stranger = try await AppleLibrary.check { $0.merging(["key": key]) { $1 } }
         #expect(stranger.status == 1 && stranger.output.contains("401"), "\(stranger.output)")
     }
 }
@@ -29,7 +29,7 @@ enum AppleLibrary {
     static let python = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_PYTHON"]
 
     @inline(never)
-    static func judge(
+    static func check(
         _ change: @escaping @Sendable ([String: String]) -> [String: String]
     ) async throws -> (status: Int32, output: String) {
         try await Receiver.run { receiver, url in

@@ -4,9 +4,9 @@ import Foundation
 import TestTraits
 import Testing
 
-/// Python's cryptography, and what Apple's library signs for the same input, as outside judges of our signatures.
-@Suite(.computing, .enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
-struct SignatureJudgeTests {
+/// Python's cryptography, and what Apple's library signs for the same input, check our signatures.
+@Suite(.computing, .enabled(if: PythonCheck.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
+struct SignatureCheckTests {
     private let key = SigningKey.shared
 
     private func line(_ kind: String, _ members: [String: any Sendable]) -> [String: any Sendable] {
@@ -27,7 +27,7 @@ struct SignatureJudgeTests {
         for account in [nil, Calls.uuid.uppercased()] {
             let offer = try v1.createSignature(
                 productId: "com.example.Größe", offerIdentifier: "Offer", appAccountToken: account)
-            lines.append(line("promotionalOfferV1", ["signature": try Judge.json(offer)]))
+            lines.append(line("promotionalOfferV1", ["signature": try PythonCheck.json(offer)]))
         }
         for transaction in [nil, Calls.transactionId] {
             let jws = try v2.createSignature(
@@ -61,14 +61,14 @@ struct SignatureJudgeTests {
             "advancedCommerce",
             [
                 "jws": try creator.createSignature(request), "model": "\(Request.self)",
-                "request": try Judge.json(request),
+                "request": try PythonCheck.json(request),
             ])
     }
 
     @Test("Python's cryptography verifies our tokens and signatures, and Apple's library signs the same claims")
     func agreement() throws {
         let lines = try lines()
-        let (status, output) = try Judge.run("signatures/verify_signatures.py", lines)
+        let (status, output) = try PythonCheck.run("signatures/verify_signatures.py", lines)
         #expect(status == 0 && output.contains("agree: \(lines.count); disagree: 0"), "\(output)")
     }
 
@@ -86,13 +86,13 @@ struct SignatureJudgeTests {
                 forged.append(line)
             }
         }
-        let (status, output) = try Judge.run("signatures/verify_signatures.py", forged)
+        let (status, output) = try PythonCheck.run("signatures/verify_signatures.py", forged)
         #expect(status == 1 && output.contains("agree: 0; disagree: \(forged.count)"), "\(output)")
     }
 
     @Test("Without payloads there is no agreement")
     func nothing() throws {
-        #expect(try Judge.run("signatures/verify_signatures.py").status == 2)
-        #expect(try Judge.run("api_requests/compare_models.py").status == 2)
+        #expect(try PythonCheck.run("signatures/verify_signatures.py").status == 2)
+        #expect(try PythonCheck.run("api_requests/compare_models.py").status == 2)
     }
 }

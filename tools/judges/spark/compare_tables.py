@@ -186,7 +186,7 @@ def main():
     spark = (
         SparkSession.builder.master("local[2]").config("spark.ui.enabled", False)
         .config("spark.ui.showConsoleProgress", False).config("spark.sql.shuffle.partitions", 2)
-        .config("spark.local.dir", str(folder / "judge.local")).config("spark.driver.memory", "512m").getOrCreate())
+        .config("spark.local.dir", str(folder / "check.local")).config("spark.driver.memory", "512m").getOrCreate())
     spark.sparkContext.setLogLevel("ERROR")
 
     step("Components")
@@ -199,7 +199,7 @@ def main():
     one_machine(binary, sorted((folder / "csv").iterdir()), folder / "one-csv")
     spark_job(
         ROOT / "tools/judges/spark/killer.sh", folder / "spark-csv", "--input", str(folder / "csv"), "--format", "csv",
-        environment={"JUDGE_BINARY": str(binary), "JUDGE_KILLS": str(kills)})
+        environment={"SPARK_CHECK_BINARY": str(binary), "SPARK_CHECK_KILLS": str(kills)})
     killed = {path.name for path in kills.iterdir() if path.is_dir()}
     assert killed == {"filter", "filter-worker", "migration", "export-worker"}, killed
     runs = collections.Counter((kills / "log").read_text(encoding="utf-8").split())

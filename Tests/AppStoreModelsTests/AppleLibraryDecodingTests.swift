@@ -6,8 +6,8 @@ import Testing
 
 /// Apple's Python library reads what we write. It runs when LEGACY_RECEIPTS_PYTHON names a Python interpreter that has the
 /// packages of tools/judges/requirements.txt.
-@Suite(.computing, .enabled(if: AppleLibraryJudge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
-struct AppleLibraryJudgeTests {
+@Suite(.computing, .enabled(if: AppleLibraryCheck.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
+struct AppleLibraryDecodingTests {
     @Test(
         "Apple's library decodes and re-encodes our payloads, full, minimal and empty, and has our enumeration values")
     func agreement() throws {
@@ -38,7 +38,7 @@ struct AppleLibraryJudgeTests {
             writer.endObject()
             writer.newline()
         }
-        let (status, output) = try AppleLibraryJudge.run(on: writer.bytes)
+        let (status, output) = try AppleLibraryCheck.run(on: writer.bytes)
         #expect(status == 0, "\(output)")
         let counts =
             "agree: appTransaction 3, enumeration \(Enumerations.all.count), notification 2, renewalInfo 3, transaction 3; disagree: 0"
@@ -53,7 +53,7 @@ struct AppleLibraryJudgeTests {
             $0.offerType = OfferType(rawValue: 9)
         }
         writer.line("transaction", transaction)
-        let (status, output) = try AppleLibraryJudge.run(on: writer.bytes)
+        let (status, output) = try AppleLibraryCheck.run(on: writer.bytes)
         #expect(status == 0, "\(output)")
     }
 
@@ -78,7 +78,7 @@ struct AppleLibraryJudgeTests {
             (#"{"receipt":{}}"#, "receipt"),
         ])
     func refusal(line: String, field: String) throws {
-        let (status, output) = try AppleLibraryJudge.run(on: Array("{\"transaction\":{}}\n\(line)\n".utf8))
+        let (status, output) = try AppleLibraryCheck.run(on: Array("{\"transaction\":{}}\n\(line)\n".utf8))
         #expect(status == 1, "\(output)")
         #expect(output.contains("line 2: ") && output.contains(field), "\(output)")
         #expect(output.contains("agree: transaction 1; disagree: 1"), "\(output)")
@@ -86,11 +86,11 @@ struct AppleLibraryJudgeTests {
 
     @Test("A file without lines is not taken for agreement")
     func emptyFile() throws {
-        #expect(try AppleLibraryJudge.run(on: []).status == 2)
+        #expect(try AppleLibraryCheck.run(on: []).status == 2)
     }
 }
 
-enum AppleLibraryJudge {
+enum AppleLibraryCheck {
     static let python = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_PYTHON"]
 
     /// Writes the lines to a temporary file and lets Apple's library read it.

@@ -6,7 +6,7 @@ import Testing
 
 /// Python programs with Apple's own library, which run when LEGACY_RECEIPTS_PYTHON names a Python interpreter that has the
 /// packages of tools/judges/requirements.txt.
-enum Judge {
+enum PythonCheck {
     static let python = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_PYTHON"]
 
     /// Runs a check with the lines as its input.

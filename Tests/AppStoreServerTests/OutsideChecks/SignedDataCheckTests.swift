@@ -6,8 +6,8 @@ import TestTraits
 import Testing
 
 /// Apple's Python library as an independent check of both sides: the data that our forge signs, and the verdicts of our verifier.
-@Suite(.computing, .enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
-struct SignedDataJudgeTests {
+@Suite(.computing, .enabled(if: PythonCheck.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
+struct SignedDataCheckTests {
     /// One line for the check, with our own verdict.
     @inline(never)
     private func line(
@@ -25,16 +25,20 @@ struct SignedDataJudgeTests {
             line["payload"] =
                 switch kind {
                 case "transaction":
-                    try Judge.json(await verifier.verifiedTransaction(jws, expecting: expecting, now: now).payload)
+                    try PythonCheck.json(
+                        await verifier.verifiedTransaction(jws, expecting: expecting, now: now).payload)
                 case "renewalInfo":
-                    try Judge.json(await verifier.verifiedRenewalInfo(jws, expecting: expecting, now: now).payload)
+                    try PythonCheck.json(
+                        await verifier.verifiedRenewalInfo(jws, expecting: expecting, now: now).payload)
                 case "appTransaction":
-                    try Judge.json(await verifier.verifiedAppTransaction(jws, expecting: expecting, now: now).payload)
+                    try PythonCheck.json(
+                        await verifier.verifiedAppTransaction(jws, expecting: expecting, now: now).payload)
                 case "notification":
-                    try Judge.json(
+                    try PythonCheck.json(
                         await verifier.verifiedNotification(jws, expecting: expecting, now: now).notification.payload)
                 default:
-                    try Judge.json(await verifier.verifiedRealtimeRequest(jws, expecting: expecting, now: now).payload)
+                    try PythonCheck.json(
+                        await verifier.verifiedRealtimeRequest(jws, expecting: expecting, now: now).payload)
                 }
             line["accepted"] = true
         } catch is SignedDataError {
@@ -57,7 +61,7 @@ struct SignedDataJudgeTests {
             try await line("realtimeRequest", Signed.sign(Signed.realtimeRequest())),
         ]
         #expect(lines.allSatisfy { $0["accepted"] as? Bool == true })
-        let (status, output) = try Judge.run("signed_data/verify_signed_data.py", lines)
+        let (status, output) = try PythonCheck.run("signed_data/verify_signed_data.py", lines)
         #expect(status == 0 && output.contains("agree: \(lines.count); disagree: 0"), "\(output)")
     }
 
@@ -100,7 +104,7 @@ struct SignedDataJudgeTests {
             lines.append(try await line("transaction", authority.sign(payload: transaction), authority))
         }
         #expect(lines.allSatisfy { $0["accepted"] as? Bool == false })
-        let (status, output) = try Judge.run("signed_data/verify_signed_data.py", lines)
+        let (status, output) = try PythonCheck.run("signed_data/verify_signed_data.py", lines)
         #expect(status == 0 && output.contains("agree: \(lines.count); disagree: 0"), "\(output)")
     }
 
@@ -109,12 +113,12 @@ struct SignedDataJudgeTests {
         var verdict = try await line("transaction", Signed.sign(Signed.transaction()))
         verdict["accepted"] = false
         var payload = try await line("transaction", Signed.sign(Signed.transaction()))
-        payload["payload"] = try Judge.json(["transactionId": "1"])
+        payload["payload"] = try PythonCheck.json(["transactionId": "1"])
         var forged = try await line(
             "transaction", TestSignedDataAuthority.foreign().sign(payload: Signed.transaction()))
         forged["accepted"] = true
-        let (status, output) = try Judge.run("signed_data/verify_signed_data.py", [verdict, payload, forged])
+        let (status, output) = try PythonCheck.run("signed_data/verify_signed_data.py", [verdict, payload, forged])
         #expect(status == 1 && output.contains("agree: 0; disagree: 3"), "\(output)")
-        #expect(try Judge.run("signed_data/verify_signed_data.py").status == 2)
+        #expect(try PythonCheck.run("signed_data/verify_signed_data.py").status == 2)
     }
 }

@@ -2,7 +2,7 @@ import COpenSSL
 import OpenSSLOracle
 import Testing
 
-@Suite struct JudgeTests {
+@Suite struct CMSVerdictTests {
     let authority: TestAuthority
     let content = Array("thirty-one bytes of content ok".utf8)
 

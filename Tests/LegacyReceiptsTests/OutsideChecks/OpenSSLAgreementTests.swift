@@ -43,21 +43,21 @@ struct OpenSSLAgreementTests {
             "digestAlgorithms must list the signer's digest; it is not signed, and nothing hangs on it"
         ),
         ("certificate has expired", "the last second of notAfter is valid by RFC 5280, 4.1.2.5, expired for OpenSSL"),
-        ("certificate signature failure", "of two copies of a certificate OpenSSL judges by one, and we try both"),
+        ("certificate signature failure", "of two copies of a certificate OpenSSL uses one, and we try both"),
         ("unable to get", "OpenSSL follows key identifiers and path lengths that are advisory (RFC 5280, 4.2.1.1)"),
         ("unsupported", "an unsupported version number or attribute that is not signed"),
     ]
 
-    struct Judged {
+    struct Verdicts {
         let bytes: [UInt8]
         let ours: Result<Verified<AppReceipt>, ReceiptError>
         let theirs: CMSVerdict
     }
 
     /// Both verdicts on an app receipt; nil when there is no creation date to ask OpenSSL about.
-    static func judge(
+    static func verdicts(
         _ bytes: [UInt8], _ verifier: ReceiptVerifier, roots: [[UInt8]], fingerprints: [[UInt8]]
-    ) -> Judged? {
+    ) -> Verdicts? {
         var ours: Result<Verified<AppReceipt>, ReceiptError>
         var time: Int64?
         do throws(ReceiptError) {
@@ -72,7 +72,7 @@ struct OpenSSLAgreementTests {
         }
         let seconds = floorDivide(time ?? 1_700_000_000_000)
         let theirs = verifyCMS(bytes, at: seconds, trusting: roots, anchorsFromMessage: fingerprints)
-        return Judged(bytes: bytes, ours: ours, theirs: theirs)
+        return Verdicts(bytes: bytes, ours: ours, theirs: theirs)
     }
 
     private static func floorDivide(_ milliseconds: Int64) -> Int64 {
@@ -82,20 +82,20 @@ struct OpenSSLAgreementTests {
     /// Why the two verdicts may differ, or nil if they must not; "" when they agree.
     ///
     /// - Parameters:
-    ///   - judged: both verdicts.
+    ///   - verdicts: both verdicts.
     ///   - genuine: the content of the receipts that the bytes were made from.
-    static func explanation(_ judged: Judged, genuine: Set<SignedContent>? = nil) -> String? {
-        switch (judged.ours, judged.theirs) {
+    static func explanation(_ verdicts: Verdicts, genuine: Set<SignedContent>? = nil) -> String? {
+        switch (verdicts.ours, verdicts.theirs) {
         case (.success, .genuine(let content)):
             // Both accept: then they must have read the same content.
-            return canonicalContent(judged.bytes) == content ? "" : nil
+            return canonicalContent(verdicts.bytes) == content ? "" : nil
         case (.failure, .notGenuine), (.failure, .unparsable): return ""
         case (.failure(let error), .genuine): return rulesOfOurs[error.code]
         case (.success(let verified), .unparsable(let reason)), (.success(let verified), .notGenuine(let reason)):
             guard let genuine else { return rulesOfOpenSSL.first { reason.contains($0.word) }?.why }
             // Whatever was changed was not signed.
             guard genuine.contains(SignedContent(.app(verified.payload))) else { return nil }
-            if case .unparsable = judged.theirs {
+            if case .unparsable = verdicts.theirs {
                 return
                     "OpenSSL also decodes what is neither signed nor used: certificates off the path, digestAlgorithms"
             }
@@ -104,14 +104,14 @@ struct OpenSSLAgreementTests {
     }
 
     private func expectAgreement(
-        _ judged: Judged, genuine: Set<SignedContent>? = nil, _ comment: @autoclosure () -> String
+        _ verdicts: Verdicts, genuine: Set<SignedContent>? = nil, _ comment: @autoclosure () -> String
     ) {
-        guard Self.explanation(judged, genuine: genuine) == nil else { return }
-        let ours = (try? judged.ours.get()) == nil ? "refused" : "accepted"
+        guard Self.explanation(verdicts, genuine: genuine) == nil else { return }
+        let ours = (try? verdicts.ours.get()) == nil ? "refused" : "accepted"
         var reason = ""
-        if case .failure(let error) = judged.ours { reason = "\(error.code) \(error.message)" }
+        if case .failure(let error) = verdicts.ours { reason = "\(error.code) \(error.message)" }
         var theirs = "accepted"
-        switch judged.theirs {
+        switch verdicts.theirs {
         case .genuine: break
         case .notGenuine(let reason), .unparsable(let reason): theirs = "refused: \(reason)"
         }
@@ -124,11 +124,11 @@ struct OpenSSLAgreementTests {
     func real(entry: RealReceipts.Entry) throws {
         let bytes = try ReceiptContainer(stored: RealReceipts.text(entry)).bytes
         let fingerprints = try AppleRoots.fingerprints()
-        let judged = try #require(Self.judge(bytes, ReceiptVerifier(), roots: [], fingerprints: fingerprints))
-        expectAgreement(judged, entry.file)
+        let verdicts = try #require(Self.verdicts(bytes, ReceiptVerifier(), roots: [], fingerprints: fingerprints))
+        expectAgreement(verdicts, entry.file)
         // The Mac receipt of 2010 leads to Apple's root too; only the markers show that it is from another authority.
-        #expect(judged.theirs.isGenuine == (entry.kind != "xcode"))
-        #expect(((try? judged.ours.get()) != nil) == (entry.kind == "production" || entry.kind == "sandbox"))
+        #expect(verdicts.theirs.isGenuine == (entry.kind != "xcode"))
+        #expect(((try? verdicts.ours.get()) != nil) == (entry.kind == "production" || entry.kind == "sandbox"))
     }
 
     @Test("Forged receipts", arguments: (try? ForgedCases.all().filter { $0.openSSLAccepts != nil }.map(\.name)) ?? [])
@@ -136,10 +136,10 @@ struct OpenSSLAgreementTests {
         let forged = try #require(try ForgedCases.all().first { $0.name == name })
         let bytes = try #require(forged.container)
         let root = try TestCertificateAuthority.rootDER
-        let judged = try #require(
-            Self.judge(bytes, ForgedCases.verifier(), roots: [root], fingerprints: []))
-        expectAgreement(judged, "\(name): \(forged.shows)")
-        #expect(judged.theirs.isGenuine == forged.openSSLAccepts, "\(forged.shows)")
+        let verdicts = try #require(
+            Self.verdicts(bytes, ForgedCases.verifier(), roots: [root], fingerprints: []))
+        expectAgreement(verdicts, "\(name): \(forged.shows)")
+        #expect(verdicts.theirs.isGenuine == forged.openSSLAccepts, "\(forged.shows)")
     }
 
     static let mutations = librariesAreOptimized ? 20_000 : 3_000
@@ -172,10 +172,10 @@ struct OpenSSLAgreementTests {
                     var counts: [String: Int] = [:]
                     for round in 0..<Self.mutations / 2 {
                         let mutated = mutator.mutate(inputs[round % inputs.count])
-                        guard let judged = Self.judge(mutated, verifier, roots: roots, fingerprints: fingerprints)
+                        guard let verdicts = Self.verdicts(mutated, verifier, roots: roots, fingerprints: fingerprints)
                         else { continue }
-                        counts[Self.explanation(judged, genuine: genuine) ?? "unexplained", default: 0] += 1
-                        self.expectAgreement(judged, genuine: genuine, Data(mutated).base64EncodedString())
+                        counts[Self.explanation(verdicts, genuine: genuine) ?? "unexplained", default: 0] += 1
+                        self.expectAgreement(verdicts, genuine: genuine, Data(mutated).base64EncodedString())
                     }
                     return counts
                 }
