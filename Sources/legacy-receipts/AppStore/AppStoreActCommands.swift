@@ -212,8 +212,8 @@ struct AppStoreFinishCommand: AppStoreAction {
         abstract: "Finish a transaction, as the app does after it delivered the content.",
         discussion: AppStoreCommand.discussion(
             """
-            Finish Transaction: the App Store no longer offers the transaction to the app as unfinished. Finish it only once \
-            your server delivered the content: an app that delivers on unfinished transactions never sees it again.
+            Finish Transaction: the App Store no longer offers the transaction to the app as unfinished. So finish it only \
+            after your server has delivered the content. An app that delivers unfinished transactions does not get it again.
             """, example: "finish 1000000831360853"))
 
     @OptionGroup var argument: AppStoreIdArgument

@@ -5,9 +5,9 @@ struct AppStoreCommand: AsyncParsableCommand {
         commandName: "app-store",
         abstract: "Look a customer up in the App Store, and act on the customer's purchases.",
         discussion: """
-            Each subcommand is one action of the App Store Server API. It prints the answer as text, or with --json as \
-            JSON. Every JWS in an answer is verified before its content is shown. One sentence explains each error from Apple \
-            and what to do.
+            Each subcommand is one action of the App Store Server API. It prints the answer as text, or with --json as JSON. \
+            It verifies every JWS in an answer before it shows the content. A message explains each error from Apple, and \
+            what to do.
 
             \(exitStatus)
 

@@ -139,7 +139,7 @@ struct AppStoreOrderCommand: AppStoreAction {
         discussion: AppStoreCommand.discussion(
             """
             Look Up Order ID: the customer reads the order ID in Apple's e-mail. Apple has this action in production only. \
-            An order ID that is not of the app ends with exit status 1.
+            An order ID of another app gives exit status 1.
             """, example: "order MQWERTY123"))
 
     @OptionGroup var argument: AppStoreIdArgument

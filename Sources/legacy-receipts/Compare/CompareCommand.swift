@@ -14,12 +14,11 @@ struct CompareCommand: AsyncParsableCommand {
         commandName: "compare",
         abstract: "Compare recorded verifyReceipt replies with ours.",
         discussion: """
-            Sends each recorded request to the endpoint that `serve` runs, with the clock set to the time of the \
-            recorded reply. For each field it prints how often the replies are equal, and the reason for each \
-            difference: mismatch, only their database can know, or formatting. For each product it also prints \
-            whether a client would grant access by one reply and not by the other ("entitlement"). The output contains \
-            no replies. It shows receipts, account tokens and device identifiers as the first 12 digits of their \
-            SHA-256.
+            Sends each recorded request to the endpoint that `serve` runs, with the clock set to the time of the recorded \
+            reply. For each field, it prints how often the replies are equal, and the reason for each difference: mismatch, \
+            only their database can know, or formatting. For each product, it also prints whether a client would grant \
+            access with only one of the two replies ("entitlement"). The output contains no replies. It shows receipts, \
+            account tokens and device identifiers as the first 12 digits of their SHA-256.
 
             A record has one of these forms, in a file of its own, on a line (NDJSON) or as an array element:
 
@@ -31,11 +30,10 @@ struct CompareCommand: AsyncParsableCommand {
 
             "request_date_ms" next to them states the time of the request if the reply does not.
 
-            Nothing is written to the store. --learn-earlier and --learn-latest use a temporary store. With \
-            --learn-earlier the endpoint stores the receipt inside each reply after the comparison, so the result \
-            shows what a server would have stored from these records if they are sorted by date. With --learn-latest it \
-            stores that receipt before the comparison, so the result is an upper bound: it is reached only if the \
-            endpoint gets everything that Apple has.
+            Nothing is written to the store. --learn-earlier and --learn-latest use a temporary store. With --learn-earlier, \
+            the endpoint stores the receipt inside each reply after the comparison. Sort the records by date: the result is \
+            then that of a server that had received them. With --learn-latest, it stores the receipt before the comparison. \
+            The result is then an upper bound, which a server reaches only if it gets everything that Apple has.
 
             EXIT STATUS:
               0  there is no mismatch, and both replies of every pair grant the same

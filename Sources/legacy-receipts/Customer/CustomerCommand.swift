@@ -20,13 +20,13 @@ struct CustomerCommand: AsyncParsableCommand {
             of the customer: the bytes of receipts, open consumption requests, entries of the ledger, notifications and \
             records in quarantine. Documentation/Customer.md explains them.
 
-            If the id belongs to several customers, all are shown, each with the kinds of id by which it was found.
+            If the id belongs to several customers, all are shown, each with the kinds of id that matched.
 
             --erase prints what it would remove for one customer, and with --yes removes it: statements, receipts, users, \
-            entries of the ledger. Documents that arrive later, for example a receipt that the customer's app sends, are \
-            stored again, unless --leave-hashes leaves a keyed hash of each id of a purchase, of the app transaction and of \
-            a receipt without purchases. --remove-hashes removes the hashes of one id. Stop servers that have a spool \
-            first, and name their spools.
+            entries of the ledger. Documents that arrive later are stored again, for example a receipt that the customer's \
+            app sends. --leave-hashes prevents this: it leaves a keyed hash of each id of a purchase, of the app transaction \
+            and of a receipt without purchases. --remove-hashes removes the hashes of one id. Before --erase, stop servers \
+            that have a spool, and name their spools with --spool.
 
             EXIT STATUS:
               0  at least one customer

@@ -19,17 +19,18 @@ struct EnrichCommand: AsyncParsableCommand {
         commandName: "enrich",
         abstract: "Complete the customers in a store from the App Store Server API.",
         discussion: """
-            Queries the App Store for each purchase without an answer, and stores the answers: \
-            renewals, refunds, prices and the state of each subscription. Bare transaction ids in the quarantine of \
-            migrate --into become purchases, with the user that their record names. Those that the App Store does not know \
-            stay in the quarantine as unknownTransactionId. If the App Store does not know a purchase or an id, enrich does not \
-            query it again for the days of --ask-again-after.
+            Queries the App Store for each purchase without an answer, and stores the answers: renewals, refunds, prices and \
+            the state of each subscription. Bare transaction ids in the quarantine of migrate --into become purchases, with \
+            the user that their record names. Ids that the App Store does not know stay in the quarantine as \
+            unknownTransactionId. enrich queries unknown purchases and ids again only after the days of --ask-again-after.
 
-            It first prints the number of queries and how long they take at Apple's rate limits; --dry-run stops there. \
-            serve and enrich on one store share Apple's rate limits: enrich uses the rest. When it runs again, it queries only what \
-            is missing. It waits while the App Store accepts no requests, and stops \
-            at once if the App Store refuses the key. Each time the App Store answers 429, enrich halves its rate. After each \
-            minute without a 429, the rate rises by a tenth of the limit.
+            It first prints the number of queries and how long they take at Apple's rate limits; --dry-run stops there. When \
+            it runs again, it queries only what is missing. It waits while the App Store accepts no requests, and stops at \
+            once if the App Store refuses the key.
+
+            serve and enrich on one store share Apple's rate limits: enrich uses what serve does not need. Each time the App \
+            Store answers 429, enrich halves its rate. After each minute without a 429, the rate rises by a tenth of the \
+            limit.
 
             EXIT STATUS:
               0  every customer was queried, or this was a dry run
@@ -63,7 +64,7 @@ struct EnrichCommand: AsyncParsableCommand {
     @Option(help: "Only customers with this open question in the table to_ask_apple of export. Repeatable.")
     var reason: [OpenQuestion.Reason] = []
 
-    @Option(file: "A product catalog, as for export: types decide some of the open questions. Repeatable.")
+    @Option(file: "A product catalog, as for export. Types of products answer some open questions. Repeatable.")
     var catalog: [String] = []
 
     @Option(file: "Query the transaction ids in this file instead, one per line; - for standard input.")

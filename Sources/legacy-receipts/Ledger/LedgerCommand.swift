@@ -35,14 +35,14 @@ struct LedgerReadCommand: AsyncParsableCommand {
         discussion: """
             Each line has position, event, before and after (the state of the purchase: active, inGracePeriod, \
             inBillingRetry, expired, refunded, revoked or upgraded), recordedDate, bundleId, environment, transactionId \
-            and transaction. A store can contain several apps, and sandbox purchases, which cost nothing. --bundle-id \
-            and --environment leave out the others. The position of a consumer passes over entries that are left out, so use the same options each \
-            time.
+            and transaction. A store can contain several apps. It can also contain sandbox purchases, which cost nothing. \
+            --bundle-id and --environment select entries. The position of a consumer also moves past the entries that they \
+            exclude, so use the same options each time.
 
-            With --catalog, the entry of a non-renewing subscription has termStart, and the end of the term as \
-            expiresDate of the transaction. The term is the one at the time of reading. When a later document, such as a \
-            refund, can have moved the term, the transaction gets an entry termMoved. That has the former term as \
-            termStartBefore and expiresDateBefore.
+            With --catalog, the entry of a non-renewing subscription has its term at the time of reading: the start as \
+            termStart, the end as expiresDate of the transaction. If a later document, such as a refund, may have moved the \
+            term, the ledger adds an entry termMoved. This entry also has the former term, as termStartBefore and \
+            expiresDateBefore.
 
             An entry seatUnclaimed has seatClaimId: the App Store ended the claim of that seat.
 

@@ -15,16 +15,16 @@ struct LedgerFollowCommand: AsyncParsableCommand {
             standard input. If COMMAND exits with 0, the batch is acknowledged. Otherwise the same batch is tried again \
             after 1, 2, 4, … at most 60 seconds. 'ledger acknowledge' skips a batch that never succeeds.
 
-            One process at a time follows as a consumer. It has a lease in the store and renews it. A second process \
-            ends with an error that names the first. After a process was killed, the next one waits until the lease \
-            expires (--lease-seconds). A process that cannot renew its lease ends COMMAND before the lease expires, \
-            acknowledges nothing, and waits until it has the lease again.
+            Only one process at a time can follow as a consumer. It has a lease in the store and renews it. A second process \
+            ends with an error that names the first. If a process was killed, the next one waits until the lease expires \
+            (--lease-seconds). If a process cannot renew its lease, it ends COMMAND before the lease expires, acknowledges \
+            nothing, and waits until it has the lease again.
 
-            With --standby, the second process waits as long as the first one follows, and takes over when the lease is \
-            free or has expired. Standard error says when it stands by and when it takes over.
+            With --standby, the second process waits and takes over when the lease is free or has expired. Standard error \
+            says when it stands by and when it takes over.
 
-            SIGINT and SIGTERM end the command with 0. It waits 10 seconds for COMMAND, and then ends it. A command that \
-            was killed receives its batch again, so COMMAND must accept an entry twice: keep the highest position.
+            SIGINT and SIGTERM end the process with 0. It waits 10 seconds for COMMAND, and then ends it. A batch that was \
+            not acknowledged arrives again, so COMMAND must accept an entry twice: store the highest position.
 
             EXAMPLES:
               legacy-receipts ledger follow --store postgres://db/receipts \\

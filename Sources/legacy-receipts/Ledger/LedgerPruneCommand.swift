@@ -10,9 +10,9 @@ struct LedgerPruneCommand: AsyncParsableCommand {
             and the output names the consumer. With --force they are removed too, and the consumer gets an error at its \
             next read. 'ledger forget' removes a consumer that no longer exists.
 
-            The purchases are not removed, and the ledger keeps what it has recorded of each transaction: no purchase \
-            is reported twice. A new consumer must start from the current state of the purchases, which 'export' \
-            writes, and acknowledge the position that 'ledger prune' prints.
+            Purchases are not removed. The ledger keeps the last state of each transaction, so no purchase is reported \
+            twice. A new consumer must start from the current state of the purchases, which 'export' writes, and acknowledge \
+            the position that 'ledger prune' prints.
 
             EXAMPLES:
               legacy-receipts ledger prune --store sqlite:purchases.sqlite \\
@@ -74,8 +74,8 @@ struct LedgerForgetCommand: AsyncParsableCommand {
         commandName: "forget",
         abstract: "Remove a consumer and its position.",
         discussion: """
-            For a consumer that no longer exists. It no longer keeps entries from 'ledger prune'. A consumer that reads \
-            again under this name begins at 0.
+            For a consumer that no longer exists. 'ledger prune' then no longer keeps entries for it. If a consumer with \
+            this name reads again, it begins at 0.
 
             EXAMPLES:
               legacy-receipts ledger forget --store sqlite:purchases.sqlite --consumer shop

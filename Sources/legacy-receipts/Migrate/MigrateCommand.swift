@@ -22,8 +22,8 @@ struct MigrateCommand: AsyncParsableCommand {
                                 member
               report.html       a page with the numbers of the store
 
-            With --into, the store is elsewhere, for example a PostgreSQL database, and --summary and --html name the \
-            other files. A record may contain any number of documents; all of them are read.
+            With --into, you choose the store, for example a PostgreSQL database, and --summary and --html name the other \
+            files. A record may contain any number of documents; all of them are read.
 
             Run the same command again after an interruption: it continues where it stopped.
 

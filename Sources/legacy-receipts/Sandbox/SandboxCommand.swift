@@ -21,10 +21,11 @@ struct SandboxCommand: AsyncParsableCommand {
             products/ID/sale, clock; PUT notifications/url; GET products, customers/NAME, customers/NAME/receipt, \
             subscriptions/ID, transactions/ID, transactions/ID/receipt, notifications, clock, trust.
 
-            Faults try out a client of the App Store Server API: POST, GET and DELETE faults, or --fault. A fault is \
-            unauthorized (401), rate-limited (429), refused, server-error, delay, hang, cut or garbage. count=N limits it to \
-            the next N requests, share=0.5 to that part of them, path=/history to these; retry-after=SECONDS, code=4040003 \
-            (Apple's error of refused), status=503 and delay=MILLISECONDS add details. As JSON, the same names; retryAfter for retry-after.
+            Faults test a client of the App Store Server API: POST, GET and DELETE faults, or --fault. A fault is \
+            unauthorized (401), rate-limited (429), refused, server-error, delay, hang, cut or garbage. Options of a fault: \
+            count=N (only the next N requests), share=0.5 (only this part of the requests), path=/history (only requests \
+            with this path), retry-after=SECONDS, code=4040003 (Apple's error, with refused), status=503, \
+            delay=MILLISECONDS. JSON has the same names, with retryAfter for retry-after.
 
             EXAMPLES:
               legacy-receipts sandbox --products Store.storekit --root-out roots.pem

@@ -23,11 +23,12 @@ struct StoreBackupCommand: AsyncParsableCommand {
         commandName: "backup",
         abstract: "Copy a store into a file while it is in use.",
         discussion: """
-            The copy has everything that was committed before the command began. It is checked, and gets its name at the \
-            end. An existing file is never replaced.
+            The copy contains everything that was committed before the command began. The command checks the copy before it \
+            gives it its name. It never replaces an existing file.
 
-            The copy of a SQLite store is a store. That of a PostgreSQL store is a dump of its schema by pg_dump, in the \
-            custom format; pg_restore makes the store again. Both must be in PATH, of the server's version or newer.
+            The copy of a SQLite store is itself a store. The copy of a PostgreSQL store is a dump of its schema by pg_dump, \
+            in the custom format; pg_restore restores it. pg_dump and pg_restore must be in PATH, of the server's version or \
+            newer.
 
             EXIT STATUS:
               0  the backup is written
@@ -65,8 +66,9 @@ struct StoreStatsCommand: AsyncParsableCommand {
         abstract: "Count what is in a store.",
         discussion: """
             Prints the apps with their environments, the number of customers, transactions, receipts, notifications, \
-            open consumption requests and transactions that the App Store does not know, and how far each consumer of the ledger is. A consumer with unread entries is behind, or no longer \
-            exists. The store may be in use; the command writes nothing.
+            open consumption requests and transactions that the App Store does not know, and the position of each consumer \
+            of the ledger. A consumer with unread entries is behind, or no longer exists. The store may be in use; the \
+            command writes nothing.
 
             EXIT STATUS:
               0  done

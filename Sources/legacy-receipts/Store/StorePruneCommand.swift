@@ -9,8 +9,8 @@ struct StorePruneCommand: AsyncParsableCommand {
         abstract: "Remove old notifications and receipts.",
         discussion: """
             Removes the ids of notifications that the App Store signed before a date, and the receipts that were created \
-            before a date. What they state about purchases stays. 'ledger prune' removes entries of the ledger, and \
-            'customer --erase' everything about a customer.
+            before a date. Their statements about purchases stay. 'ledger prune' removes entries of the ledger, and \
+            'customer --erase' removes everything about a customer.
 
             A removed notification that arrives again adds its ledger entry a second time. So the date must be at least 180 \
             days ago: older notifications are no longer in the App Store's history. Without its \
