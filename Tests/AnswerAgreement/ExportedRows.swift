@@ -64,8 +64,8 @@ package struct ExportedRows {
         }
         found += compare(
             "entitlements", customer, access, "transactionId", "status", "hasAccess", "productId", "accessEnds")
-        let reckoned = terms.map { Self.line($0.key, $0.value.start, $0.value.end, $0.value.revocationDate) }
-        found += compare("terms", customer, reckoned, "transactionId", "termStart", "termEnd", "revocationDate")
+        let computed = terms.map { Self.line($0.key, $0.value.start, $0.value.end, $0.value.revocationDate) }
+        found += compare("terms", customer, computed, "transactionId", "termStart", "termEnd", "revocationDate")
         return found
     }
 

@@ -100,7 +100,7 @@ struct MigrateChoiceTests {
         #expect(provenance["expiresDate"]?.hasPrefix("catalog") == true, "\(provenance)")
     }
 
-    @Test("The terms of a record are reckoned over all of its receipts")
+    @Test("The terms of a record are computed from all of its receipts")
     func termsOfARecord() async throws {
         let folder = try Folder.withRoot()
         let bought = ForgedInstant(2024, 3, 15, 10, 20, 30)

@@ -145,7 +145,7 @@ struct EndingTests {
                 try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == 200
             }
             try await eventually("it is logged") {
-                server.log.text.contains("the ledger does not get what ended by time")
+                server.log.text.contains("ends by time cannot be added to the ledger")
             }
             try await store.pragma("query_only = 0")
             try await eventually("it has ended") { try await Self.events(store).count == 2 }

@@ -144,8 +144,8 @@ final class QueryStream: ByteStream {
         InputError(
             code: .rowsAdded, input: name,
             message: """
-                The input \(name) is not the one that was migrated up to row \(position.row) before: rows with keys up to that \
-                row's were added since, \(count) more than were deleted.
+                The input \(name) has changed since its first \(position.row) rows were migrated: among the keys up to the last one, \
+                \(count) more rows were added than deleted.
                 """)
     }
 

@@ -219,7 +219,7 @@ extension ForgedCase {
         let passes = [seasonPass("530001234500011", months: -3), seasonPass("530001234500012", months: -2)]
         return [
             try purchaseCase(
-                "non-renewing", "A non-renewing subscription; the receipt does not know its term.", [passes[0]]),
+                "non-renewing", "A non-renewing subscription; the receipt does not contain its term.", [passes[0]]),
             try purchaseCase("non-renewing-stacked", "Two non-renewing subscriptions bought a month apart.", passes),
             try purchaseCase("consumable", "A consumable, ten at once.", [consumable]),
             try purchaseCase("non-consumable", "A non-consumable.", [Sample.nonConsumable]),

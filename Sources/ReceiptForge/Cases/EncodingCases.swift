@@ -68,13 +68,13 @@ extension ForgedCase {
                 "signed-attributes-wrong-digest", "The signed message digest is not that of the content.",
                 ForgedSignedAttributes(messageDigest: .wrong), "digestMismatch"),
             try wrong(
-                "signed-attributes-no-digest", "The signed attributes do not say the message digest.",
+                "signed-attributes-no-digest", "The signed attributes lack the message digest.",
                 ForgedSignedAttributes(messageDigest: .missing)),
             try wrong(
                 "signed-attributes-wrong-content-type", "The signed content type is not that of the content.",
                 ForgedSignedAttributes(contentType: .signedData), openSSL: true),
             try wrong(
-                "signed-attributes-no-content-type", "The signed attributes do not say the content type.",
+                "signed-attributes-no-content-type", "The signed attributes lack the content type.",
                 ForgedSignedAttributes(contentType: nil)),
         ]
     }

@@ -100,7 +100,7 @@ extension ForgedCase {
         let version2 = try ForgedTransactionSignature.version2(at: bought)
         let outer = try PropertyListStyle.allCases.filter { $0 != .apple }.map { style in
             try transaction(
-                "ios6-outer-\(kebab(style))", "The outer property list written anew: \(words(style)).", sandboxReceipt,
+                "ios6-outer-\(kebab(style))", "The outer property list rewritten: \(words(style)).", sandboxReceipt,
                 version2.with { $0.outerStyle = style })
         }
         let inner = try PropertyListStyle.allCases.filter { $0 != .apple }.map { style in
@@ -177,7 +177,7 @@ extension ForgedCase {
                 "ios6-changed-purchase-info", "The product was exchanged after signing.",
                 version2.with { $0.signsInstead = productionReceipt }, dearer),
             try wrong(
-                "ios6-rewritten-purchase-info", "The signed property list was written anew: same facts, other bytes.",
+                "ios6-rewritten-purchase-info", "The signed property list was rewritten: same facts, other bytes.",
                 version2.with { $0.innerStyleAfterSigning = .unquoted }),
             try wrong(
                 "ios6-signed-without-version", "The signature covers the purchase-info and not the version byte.",

@@ -191,7 +191,7 @@ extension ForgedCase {
                 "intermediate-is-no-authority", "The intermediate says CA:FALSE.", "basicConstraints", openSSL: false
             ) { $0.basicConstraints = .endEntity },
             try wrong(
-                "intermediate-without-basic-constraints", "The intermediate does not say that it is an authority.",
+                "intermediate-without-basic-constraints", "The intermediate has no basic constraints.",
                 "basicConstraints", openSSL: false
             ) { $0.basicConstraints = .absent },
             try wrong(

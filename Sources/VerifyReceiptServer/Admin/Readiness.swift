@@ -23,12 +23,12 @@ final class Readiness: Sendable {
         isWritable = store.map { _ in
             registry.gauge(
                 "legacy_receipts_store_writable",
-                "1 if the store can be written to, tried for each reading of the metrics.")
+                "1 if the store can be written to, tested at each reading of the metrics.")
         }
         isSpoolWritable = spooling.map { _ in
             registry.gauge(
                 "legacy_receipts_spool_writable",
-                "1 if the spool accepts receipts and its disk has space, tried for each reading of the metrics.")
+                "1 if the spool accepts receipts and its disk has space, tested at each reading of the metrics.")
         }
         isWritable?.record(1)
         isSpoolWritable?.record(1)

@@ -29,13 +29,13 @@ struct EndingRounds: Sendable {
             guard found.unreadable > 0 else { return }
             state.metrics.ledgerEndings.add("unreadable", amount: found.unreadable)
             state.logger.error(
-                "purchases of the store cannot be read, so the ledger misses what ended",
+                "purchases of the store cannot be read, so the ledger lacks their ends by time",
                 metadata: ["purchases": .stringConvertible(found.unreadable)])
         } catch {
             guard !Task.isCancelled else { return }
             state.metrics.ledgerEndings.add("failed")
             state.logger.warning(
-                "the ledger does not get what ended by time; the next round tries again",
+                "ends by time cannot be added to the ledger; the next round tries again",
                 metadata: ["error": "\(error)"])
         }
     }

@@ -116,8 +116,8 @@ final class ServerMetrics: Sendable {
             labels: "kind")
         retentionDelay = registry.gauge(
             prefix + "retention_delay_seconds",
-            "How much older than the server's clock the reference time of retention is. More than 0 if no document in the "
-                + "store is as new as the clock.")
+            "The server's clock minus the time from which retention counts ages. More than 0 if no document in the store "
+                + "is as new as the clock.")
         shadowFields = registry.counters(
             prefix + "shadow_fields_total", "Fields of replies that shadow mode compared, by kind of difference.",
             labels: "kind")
@@ -200,7 +200,7 @@ final class ServerMetrics: Sendable {
     /// The requests in shadow mode, by outcome.
     func add(_ shadow: ShadowForwarder) {
         registry.counters(
-            "legacy_receipts_shadow_requests_total", "Requests in shadow mode by what has become of them.",
+            "legacy_receipts_shadow_requests_total", "Requests in shadow mode, by outcome.",
             label: "state"
         ) {
             let counters = shadow.counters

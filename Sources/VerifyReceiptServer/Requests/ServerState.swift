@@ -118,7 +118,7 @@ final class ServerState: Sendable {
         metrics.displacedConnections.increment()
         guard let count = displacedLine.note() else { return }
         logger.warning(
-            "limits.connections is reached: the connection that waits for its client for the longest time is closed for each new one",
+            "limits.connections is reached: each new connection closes the one that has waited longest for its client",
             metadata: ["closed": .stringConvertible(count), "connections": .stringConvertible(connections.current)])
     }
 

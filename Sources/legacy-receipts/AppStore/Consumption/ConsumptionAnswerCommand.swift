@@ -78,7 +78,7 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
 
     /// Says that requests could not be closed after their answers.
     static func stillOpen(_ error: TransactionStoreError) -> String {
-        "The store still has answered requests as open, and the next run answers them again. \(error)"
+        "Answered requests are still open in the store, so the next run answers them again. \(error)"
     }
 }
 
