@@ -72,7 +72,7 @@ func modernJSON(of stored: [UInt8], verifier: ReceiptVerifier) throws -> [Data] 
     return try mapped.transactions.map { try JSONEncoder().encode($0.payload) }
 }
 
-/// What the customer of a receipt was entitled to at a moment, as far as the receipt knows.
+/// What the customer of a receipt was entitled to at a moment, according to the receipt.
 func entitlements(of receipt: Verified<LegacyReceipt>, bytes: [UInt8], at date: Int64) -> [Entitlement] {
     guard let facts = FactSet(receipt, bytes: bytes), let customer = Customer(resolving: [facts]) else { return [] }
     return customer.purchaseHistory(catalog: nil).entitlements(at: date)

@@ -6,7 +6,7 @@ import Testing
 struct OpenSSLTests {
     private static let checked = Catalog.cases.filter { $0.openSSLAccepts != nil }
 
-    @Test("OpenSSL agrees with what the catalog says of it")
+    @Test("OpenSSL agrees with the verdict in the catalog")
     func openSSLAgrees() throws {
         let root = try TestCertificateAuthority.rootDER
         #expect(Self.checked.count > 80)

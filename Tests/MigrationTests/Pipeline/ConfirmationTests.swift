@@ -367,7 +367,7 @@ struct ConfirmationTests {
     }
 
     @Test(
-        "An upgrade that only the signed receipt knows reaches the row that it confirms, and a cancellation is no refund then",
+        "An upgrade that only the signed receipt states reaches the row that it confirms, and a cancellation is no refund then",
         arguments: [false, true])
     func signedUpgrade(isCancelled: Bool) async throws {
         let replaced = ForgedInstant(2023, 8, 20)
@@ -411,7 +411,7 @@ struct ConfirmationTests {
         #expect(result.transactions.count == ids.count && result.quarantine.isEmpty)
     }
 
-    @Test("An upgrade that only the signed receipt knows reaches a row that does not state its subscription")
+    @Test("An upgrade that only the signed receipt states reaches a row that does not state its subscription")
     func signedUpgradeOfRowWithoutOriginal() async throws {
         func period(_ product: String, _ id: String, at date: ForgedInstant, until end: ForgedInstant) -> ForgedPurchase
         {

@@ -898,7 +898,7 @@ struct StoreMigrationTests {
         #expect(first.applied.unchanged == 0)
         let files = try await Self.export(store, folder)
         #expect(try Self.rows(files, "customer_users").count == 600)
-        // Another input with the same receipt, in another run: the store knows it.
+        // Another input with the same receipt, in another run: the store has it.
         let other = try folder.write("other.csv", "user_id,receipt\n601,\(receipt)\n")
         let second = try await StoreMigration(options: try Self.options()).run(inputs: [other], into: store)
         #expect(second.records.migrated == 1 && second.applied == AppliedFacts())

@@ -38,7 +38,7 @@ enum Numbered {
         Sent.post(Sent.body(Data(try forgeReceipts(count: 1, from: number)[0]).base64EncodedString()))
     }
 
-    /// Whether the store knows the purchases of a receipt.
+    /// Whether the store has the purchases of a receipt.
     static func isKnown(_ number: Int64, to store: any TransactionStore) async throws -> Bool {
         let scope = StoreScope(environment: .production, bundleId: "com.example.bulk.app\(number % 1_000)")
         let first = 530_100_000_000_000 + number * 1_000

@@ -7,7 +7,7 @@ import SQLiteTransactionStore
 import TransactionStore
 
 /// A table of receipts in CSV, migrated into a store and exported from it: `migrate --into` and `export`. Then the table again,
-/// with the position that the store keeps, and from its beginning, when the store knows every receipt. Beside them, the time
+/// with the position that the store keeps, and from its beginning, when the store has every receipt. Beside them, the time
 /// that the engine alone takes for the rows that the store then has, and the cryptography of each different receipt.
 ///
 /// Options: `--from DIR`, a folder of `legacy-receipts-benchmark rows`; without it, `--rows N` and `--customers N` of a table
