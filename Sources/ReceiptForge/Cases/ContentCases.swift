@@ -34,7 +34,7 @@ extension ForgedCase {
                 original, .original),
             try genuine(
                 "production-reminted",
-                "A receipt that the App Store made anew: attribute 8 keeps the first date of creation, 12 has the last.",
+                "A receipt that the App Store signed again: attribute 8 keeps the first creation date, 12 has the last.",
                 reminted),
             try genuine("sandbox-sha256", "A receipt of the sandbox: ids of zero, no date in attribute 8.", sandbox),
             try genuine(
@@ -159,13 +159,13 @@ extension ForgedCase {
                 "auto-renewable", "One period of an auto-renewable subscription.", [Sample.renewal(0, begun: 0)]),
             try purchaseCase(
                 "auto-renewable-renewals",
-                "Six periods of one subscription; their encoded order is that of a DER set, not of time.",
+                "Six periods of one subscription, encoded in the order of a DER set, not of time.",
                 (0..<6).map { Sample.renewal($0, begun: 5) }),
             try purchaseCase(
                 "cancelled", "A refunded subscription: cancellation date and reason.", [Sample.renewal(0), cancelled]),
             try purchaseCase(
                 "upgraded",
-                "A monthly subscription cancelled by the upgrade to a yearly one, which begins that moment.",
+                "A monthly subscription canceled by the upgrade to a yearly one, which begins at that moment.",
                 [Sample.renewal(0), upgraded, upgrade]),
             try purchaseCase(
                 "family-shared", "A subscription that a member of the family bought (1722 = 1).", [shared]),

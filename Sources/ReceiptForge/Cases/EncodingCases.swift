@@ -41,7 +41,7 @@ extension ForgedCase {
             try genuine("certificates-extra", "Certificates of others, genuine and foreign, among those of the chain.")
             { $0.certificates.insert(contentsOf: others, at: 1) },
             try genuine(
-                "root-not-embedded", "The root is not in the receipt, so that its fingerprint alone does not help.",
+                "root-not-embedded", "The receipt lacks the root, so the root's fingerprint alone is not enough.",
                 message: { $0.certificates.removeLast() }, expect: { $0.needsRootCertificate = true }),
             try refused("intermediate-not-embedded", "The intermediate is not in the receipt.", "untrustedRoot") {
                 $0.certificates.remove(at: 1)
@@ -255,7 +255,7 @@ extension ForgedCase {
             foreign("json", "A reply of verifyReceipt in place of the receipt.", "unrecognizedInput", Array(json.utf8)),
             foreign("jws", "A signed transaction of StoreKit 2.", "unrecognizedInput", Array(jws.utf8)),
             foreign(
-                "html", "A page of an error, saved as a receipt.", "unrecognizedInput",
+                "html", "An error page, saved as a receipt.", "unrecognizedInput",
                 Array("<!DOCTYPE html>\n<html><body><h1>502 Bad Gateway</h1></body></html>\n".utf8)),
             foreign(
                 "base64-of-text", "base64 of a word: what verifyReceipt answered with 21002.", "unrecognizedInput",

@@ -48,7 +48,8 @@ extension ForgedCase {
                 "ios6-v2-subscription", "A period of an auto-renewable subscription in production.",
                 subscription(productionReceipt), version2),
             try transaction(
-                "ios6-v2-late-leaf", "Bought in 2015, signed by the second leaf, in the first seconds of summer time.",
+                "ios6-v2-late-leaf",
+                "Bought in 2015, signed by the second leaf, in the first seconds of daylight saving time.",
                 late, ForgedTransactionSignature.version2(at: late.purchaseDate)),
             try transaction("ios6-v2-few-keys", "No device identifiers and no signing status.", bare, version2),
         ]
@@ -69,8 +70,8 @@ extension ForgedCase {
         return [
             try transaction(
                 "ios6-v3-production",
-                "A non-consumable in production, signature version 3, in the last second of summer "
-                    + "time.", production, version3),
+                "A non-consumable in production, signature version 3, in the last second of "
+                    + "daylight saving time.", production, version3),
             try transaction("ios6-v3-sandbox", "A consumable in the sandbox, signature version 3.", sandbox, version3),
             try transaction("ios6-v3-trial", "A free trial, with the flags of 2017.", trial, version3),
             try transaction("ios6-v3-cancelled", "A refunded subscription.", cancelled, version3),
@@ -183,13 +184,13 @@ extension ForgedCase {
                 "ios6-signed-without-version", "The signature covers the purchase-info and not the version byte.",
                 version2.with { $0.signedPrefix = [] }),
             try wrong(
-                "ios6-version-not-the-signed-one", "The blob says version 3; signed was version 2.",
+                "ios6-version-not-the-signed-one", "The blob states version 3, but version 2 was signed.",
                 ForgedTransactionSignature.version3().with { $0.signedPrefix = [2] }, later),
             try wrong(
                 "ios6-signed-by-other-key", "Another key signed; the genuine leaf is enclosed.",
                 version2.with { $0.key = .foreignPurchaseReceipt }),
             try transaction(
-                "ios6-v4-signed-with-sha1", "The blob says version 4; the signature is over SHA-1.", newestReceipt,
+                "ios6-v4-signed-with-sha1", "The blob states version 4, but the signature uses SHA-1.", newestReceipt,
                 ForgedTransactionSignature.version4().with { $0.digest = .sha1 }, .notGenuine, "signatureMismatch"),
         ]
     }

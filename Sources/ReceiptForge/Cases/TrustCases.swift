@@ -25,11 +25,11 @@ extension ForgedCase {
                 "foreign-root", "A whole chain of a foreign authority, root embedded, every marker in place.",
                 "untrustedRoot", foreign),
             try untrusted(
-                "impostor-root", "A whole chain that bears the trusted authority's names, with other keys.",
+                "impostor-root", "A whole chain with the trusted authority's names and other keys.",
                 "untrustedRoot", impostor),
             try untrusted(
                 "impostor-with-trusted-root",
-                "An impostor's leaf and intermediate beside the true root, whose signature the intermediate lacks.",
+                "A forged leaf and intermediate with the genuine root, which did not sign the intermediate.",
                 "certificateSignatureMismatch", [impostor[0], impostor[1], authority.root]),
             try untrusted(
                 "foreign-chain-beside-trusted-chain",
@@ -67,13 +67,13 @@ extension ForgedCase {
                 "missingIntermediateMarker", openSSL: true, [direct, intermediate, authority.root]),
             try untrusted(
                 "leaf-under-root-with-both-markers",
-                "A leaf under the root that bears the intermediate's marker as well.",
+                "A leaf under the root that also has the intermediate's marker.",
                 "missingIntermediateMarker", openSSL: true, [marked, authority.root]),
             try untrusted(
                 "leaf-under-developer", "A leaf with the right marker, issued by a developer's certificate.",
                 "basicConstraints", [byDeveloper, developer, intermediate, authority.root]),
             try untrusted(
-                "path-too-long", "Two intermediates where the path length of the upper one allows none below.",
+                "path-too-long", "Two intermediates; the path length of the upper one allows no other below it.",
                 "basicConstraints", [tooDeep, lower, intermediate, authority.root]),
         ]
     }
@@ -151,11 +151,12 @@ extension ForgedCase {
         }
         return [
             try at(
-                "created-at-first-second", "Created in the first second of the leaf's life.", leaf.notBefore, .genuine,
+                "created-at-first-second", "Created in the first second of the leaf's validity.", leaf.notBefore,
+                .genuine,
                 "genuine"),
             // RFC 5280, 4.1.2.5: the period includes its last second. OpenSSL ends it a second early.
             try at(
-                "created-at-last-second", "Created in the last second of the leaf's life, which still counts.",
+                "created-at-last-second", "Created in the last second of the leaf's validity.",
                 leaf.notAfter, .genuine, "lastSecond", openSSL: false),
             try at(
                 "created-before-leaf", "Created a second before the leaf was valid.",
@@ -184,7 +185,7 @@ extension ForgedCase {
                 openSSL: true
             ) { $0.markers = [] },
             try wrong(
-                "intermediate-of-itunes-store", "The intermediate bears the marker of the iTunes Store's (6.2.2).",
+                "intermediate-of-itunes-store", "The intermediate has the marker of the iTunes Store (6.2.2).",
                 "missingIntermediateMarker", openSSL: true
             ) { $0.markers = [.iTunesStoreIntermediateMarker] },
             try wrong(
@@ -258,7 +259,7 @@ extension ForgedCase {
             try genuine(
                 "sha1-by-sha256-leaf",
                 "A SHA-1 signature by the leaf of the SHA-256 generation, as Apple's servers made "
-                    + "for a while: the digest is the signer's to name."
+                    + "for a while: the signer chooses the digest."
             ) {
                 $0.signers[0].digest = .sha1
                 $0.signers[0].claimedDigest = .sha1
@@ -277,7 +278,7 @@ extension ForgedCase {
                 "signer-issuer-unknown", "The signer names another issuer than the leaf.", "signerCertificateNotFound"
             ) { $0.signers[0].issuer = root.subject },
             try refused(
-                "signer-points-at-intermediate", "The signer is said to be the intermediate; the leaf signed.",
+                "signer-points-at-intermediate", "The signer is named as the intermediate, but the leaf signed.",
                 "missingLeafMarker"
             ) {
                 $0.signers[0].issuer = root.subject
