@@ -144,7 +144,7 @@ final class QueryStream: ByteStream {
         InputError(
             code: .rowsAdded, input: name,
             message: """
-                The input \(name) has changed since its first \(position.row) rows were migrated: among the keys up to the last one, \
+                The input \(name) has changed since it was migrated up to row \(position.row): among the keys up to that row, \
                 \(count) more rows were added than deleted.
                 """)
     }
