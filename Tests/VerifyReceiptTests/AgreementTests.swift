@@ -89,7 +89,7 @@ import VerifyReceipt
         /// Learns into ``learned``.
         let learning: VerifyReceiptEndpoint
         let learned = MemoryStore()
-        /// Answer the plugin's validations, with the store of ``complete`` and a catalog.
+        /// Answer the plugin's validations, with the store of ``complete`` and a catalog. Their replies have the terms and seats too.
         let validating: [Shelf.CatalogKind: VerifyReceiptEndpoint]
 
         init(_ store: any TransactionStore, _ catalogs: Catalogs) throws {
@@ -98,6 +98,8 @@ import VerifyReceipt
                 validating[kind] = try validatingEndpoint(store: store) {
                     $0.learnsFromReceipts = false
                     $0.apps[0].catalog = catalogs[kind]
+                    $0.additionalMembers.terms = true
+                    $0.additionalMembers.seats = true
                 }
             }
             self.validating = validating
@@ -253,8 +255,9 @@ import VerifyReceipt
         expectOffers(answers, conclusions, customer)
         try expectExport(exported, stored, answers, customer)
         try await expectReply(endpoints, stored, answers, customer)
-        try await expectValidations(
-            try unwrap(endpoints.validating[customer.catalogKind]), answers, conclusions, customer)
+        let validating = try unwrap(endpoints.validating[customer.catalogKind])
+        try await expectAdditionalMembers(validating, answers, customer)
+        try await expectValidations(validating, answers, conclusions, customer)
         try await expectOldReply(endpoints.complete, customer)
         try await expectUnlearnedReplies(endpoints, documented)
         try expectMapping(documented, catalog)
@@ -582,6 +585,25 @@ import VerifyReceipt
             #expect(comparison.entitlement.obstacle == nil && !comparison.entitlement.isDifferent, "\(name(customer))")
             let oldest = body(try unwrap(customer.receipts.first))
             try expectComparison(reply, try await endpoints.alone.ask(oldest, now: now), customer, at: now)
+        }
+    }
+
+    /// The rows have the terms and the seats that the ledger and the entitlements have.
+    @inline(never)
+    private static func expectAdditionalMembers(
+        _ endpoint: VerifyReceiptEndpoint, _ answers: Answers, _ customer: GeneratedCustomer
+    ) async throws {
+        let now = GeneratedCustomer.moment(customer.today, hours: 12)
+        let reply = try await endpoint.ask(body(try unwrap(customer.receipts.last)), now: now)
+        #expect(reply.status == 0, "\(name(customer))")
+        let seats = answers.history.seats
+        for row in reply.latest ?? [] {
+            let id = row.text("transaction_id") ?? ""
+            let term = answers.terms[id]
+            #expect(row.text("term_start_date_ms") == term.map { String($0.start) }, "\(name(customer)): \(id)")
+            #expect(
+                row.text("term_end_date_ms") == term.flatMap(\.end).map { String($0) }, "\(name(customer)): \(id)")
+            #expect(row.text("seats") == seats[id].map { String($0) }, "\(name(customer)): \(id)")
         }
     }
 
