@@ -3,6 +3,7 @@ import AppStoreModels
 import ForgedTrust
 import Foundation
 import LegacyReceipts
+import Migration
 import PostgreSQLTransactionStore
 import ProductCatalog
 import Purchases
@@ -213,6 +214,7 @@ import VerifyReceipt
         let ledgers = (try await ledger(of: stores[0]), try await ledger(of: stores[1]))
         let exported = try await ExportedRows(
             stores[0], catalog: catalogs[.whole], date: exportDate, in: folder.url.appending(path: "tables"))
+        try await expectReport(stores[0], all.map(\.customer), catalogs[.whole])
         for documented in all {
             let key = documented.customer.key
             do {
@@ -406,7 +408,10 @@ import VerifyReceipt
     /// The terms of non-renewing subscriptions: each begins at its purchase or at the end of the one before, and what was refunded
     /// extends nothing. A copy has the term of its purchase. Without lengths there are none.
     private static func terms(_ customer: GeneratedCustomer) -> [String: Range<Int64>] {
-        guard customer.catalogKind.hasLengths else { return [:] }
+        customer.catalogKind.hasLengths ? termsWithLengths(customer) : [:]
+    }
+
+    private static func termsWithLengths(_ customer: GeneratedCustomer) -> [String: Range<Int64>] {
         let length = Shelf.season.days * GeneratedCustomer.day
         func range(_ start: Int64, _ end: Int64) -> Range<Int64> {
             GeneratedCustomer.moment(start)..<GeneratedCustomer.moment(end)
@@ -498,6 +503,80 @@ import VerifyReceipt
             #expect((row.text("status") == "active") == runs, "\(name(customer)): \(row)")
         }
         #expect(exported.disagreements(about: stored) == [], "\(name(customer))")
+    }
+
+    /// What the report about all customers counts is what they bought.
+    ///
+    /// Its refunds are not those of the answers to consumption requests (Documentation/Report.md): it counts purchases that are no
+    /// longer shared or assigned, and no purchase of which only some seats were refunded.
+    @inline(never)
+    private static func expectReport(
+        _ store: any CompleteTransactionStore, _ customers: [GeneratedCustomer], _ catalog: ProductCatalog?
+    ) async throws {
+        // What is known of consumables and assignments depends on the documents. A consumable can be a customer of its own.
+        var apples: [JWSTransactionDecodedPayload] = []
+        var assigned: Set<String> = []
+        var (count, refundsOfConsumption) = (0, 0)
+        try await store.forEachCustomer(in: Shelf.scope) { customer in
+            count += 1
+            refundsOfConsumption += customer.lifetimeAmounts(catalog: catalog).refunds
+            for payload in customer.transactions.map(\.payload) {
+                if payload.productId == Shelf.apples.id { apples.append(payload) }
+                if payload.inAppOwnershipType == .assigned { assigned.insert(payload.originalTransactionId ?? "") }
+            }
+        }
+        let refundedApples = apples.count { $0.revocationDate != nil }
+        var transactions: [String: Int] = [:]
+        if !apples.isEmpty { transactions[Shelf.apples.id] = apples.count }
+        var (refunds, ownRefunds) = (refundedApples, refundedApples)
+        var (subscriptions, active, trials, paidTrials, terms, running) = (0, 0, 0, 0, 0, 0)
+        for customer in customers {
+            let today = customer.today
+            func isRefunded(_ purchase: GeneratedCustomer.Purchase) -> Bool {
+                purchase.isCancelled(at: today) && !purchase.isUpgraded
+            }
+            let purchases = customer.purchases.filter { $0.item.type != .consumable }
+            var seen: [GeneratedCustomer.Purchase] = []
+            for purchase in purchases {
+                transactions[purchase.item.id, default: 0] += 1
+                guard !seen.contains(where: { purchase.isCopy(of: $0) }) else { continue }
+                seen.append(purchase)
+                if isRefunded(purchase) { refunds += 1 }
+                if !purchase.isShared, !assigned.contains(purchase.original),
+                    isRefunded(purchase) || purchase.refundedSeats != nil
+                {
+                    ownRefunds += 1
+                }
+            }
+            let begun = purchases.filter { $0.end != nil && GeneratedCustomer.moment($0.start) <= exportDate }
+            let originals = Set(begun.map(\.original))
+            subscriptions += originals.count
+            active += Set(begun.filter { isRunning($0, at: exportDate) }.map(\.original)).count
+            for original in originals {
+                let valid = purchases.filter { $0.original == original && !isRefunded($0) }
+                guard let trial = valid.first(where: \.isTrial) else { continue }
+                trials += 1
+                if valid.contains(where: { !$0.isTrial && $0.start > trial.start }) { paidTrials += 1 }
+            }
+            let ranges = termsWithLengths(customer).values
+            terms += ranges.count
+            running += ranges.count { $0.contains(exportDate) }
+        }
+        let report = try await StoreReport(store, catalog: catalog, date: exportDate)
+        let first = customers.first.map { name($0) } ?? ""
+        let place = "the report about \(customers.count) customers from \(first)"
+        #expect(report.customers == count, "\(place)")
+        #expect(report.transactionsByProduct == transactions, "\(place)")
+        #expect(report.refunds == refunds, "\(place)")
+        #expect(refundsOfConsumption == ownRefunds, "\(place)")
+        #expect(report.subscriptions == subscriptions, "\(place)")
+        #expect(report.subscriptionsByStatus["active"] ?? 0 == active, "\(place)")
+        #expect(report.months.reduce(0) { $0 + $1.started } == subscriptions, "\(place)")
+        #expect(report.trials == trials && report.trialsPaid == paidTrials, "\(place)")
+        let seasons = report.terms.filter { $0.productId == Shelf.season.id }
+        #expect(report.terms.count == seasons.count, "\(place)")
+        #expect(seasons.reduce(0) { $0 + $1.terms } == terms, "\(place)")
+        #expect(seasons.reduce(0) { $0 + $1.running } == running, "\(place)")
     }
 
     /// No offer contradicts the status of the customer's own subscription.
