@@ -255,6 +255,7 @@ import VerifyReceipt
         expectLedger(answers, customer)
         expectAmounts(stored, answers, customer)
         expectOffers(answers, conclusions, customer)
+        expectWinBackOrder(stored, catalog, customer)
         try expectExport(exported, stored, answers, customer)
         try await expectReply(endpoints, stored, answers, customer)
         let validating = try unwrap(endpoints.validating[customer.catalogKind])
@@ -626,6 +627,28 @@ import VerifyReceipt
                 case .unknown?, nil: break
                 }
             }
+        }
+    }
+
+    /// The win-back offers of a group come in the order of Documentation/Offers.md: high priority, then those of the product that
+    /// the customer bought last, then the identifiers.
+    private static func expectWinBackOrder(
+        _ stored: Customer, _ catalog: ProductCatalog?, _ customer: GeneratedCustomer
+    ) {
+        // Most subscriptions have ended, and are no longer retried.
+        let now = moments(customer)[3]
+        let history = stored.purchaseHistory(catalog: catalog, currentThrough: now)
+        for plans in [Shelf.plans, Shelf.otherPlans] {
+            let offers = Shelf.rankedOffers(plans)
+            let listed = history.eligibleWinBackOffers(offers, at: now).map(\.offerIdentifier)
+            // All have the same conditions, so the customer is eligible for all or for none.
+            guard !listed.isEmpty else { continue }
+            let bought = customer.purchases.filter { plans.contains($0.item) && !$0.isShared }
+            let last = bought.max { $0.accessEnds ?? 0 < $1.accessEnds ?? 0 }?.item.id
+            let ofLast = offers.filter { $0.productId != nil && $0.productId == last }.map(\.offerIdentifier)
+            let rest = Set(offers.map(\.offerIdentifier)).subtracting(ofLast + ["urgent"]).sorted()
+            #expect(ofLast.count == 1, "\(name(customer))")
+            #expect(listed == ["urgent"] + ofLast + rest, "\(name(customer))")
         }
     }
 

@@ -78,6 +78,17 @@ enum Shelf {
             rules: WinBackRules(
                 minimumPaidMonths: 1, minimumMonthsSince: 0, maximumMonthsSince: 24, monthsBetweenOffers: 2))
     }
+
+    /// Offers of one group without conditions: one without a product, one of each plan, and one of high priority.
+    static func rankedOffers(_ plans: [Item]) -> [WinBackOffer] {
+        let group = plans.first?.group ?? ""
+        var urgent = WinBackOffer(offerIdentifier: "urgent", group: group, rules: WinBackRules())
+        urgent.rules.priority = .high
+        let ofPlans = plans.map {
+            WinBackOffer(offerIdentifier: "for \($0.id)", group: group, productId: $0.id, rules: WinBackRules())
+        }
+        return [WinBackOffer(offerIdentifier: "any", group: group, rules: WinBackRules())] + ofPlans + [urgent]
+    }
 }
 
 /// A customer made from a seed: what was bought, and documents that state it. The last receipt lists all that was bought, so that
