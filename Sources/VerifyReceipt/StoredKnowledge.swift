@@ -10,9 +10,9 @@ extension VerifyReceiptEndpoint {
     /// the submitted facts to the customer. If the store cannot be read, ``EndpointConfiguration/whenStoreFails`` decides
     /// about the answer.
     ///
-    /// The customer of a transaction receipt is returned as before the receipt was stored, unless that merged customers. A period restored on several
-    /// devices has several receipts, all with one purchase date. The stored one keeps its place, so that
-    /// `latest_receipt_info` does not depend on the device.
+    /// The customer of a transaction receipt is returned as before the receipt was stored, unless that merged customers.
+    /// A period restored on several devices has several receipts, all with one purchase date. The stored one keeps its
+    /// place, so that `latest_receipt_info` does not depend on the device.
     /// - Throws: ``Refusal``
     func knowledge(
         of facts: FactSet?, isTransactionReceipt: Bool, _ exchange: Exchange
