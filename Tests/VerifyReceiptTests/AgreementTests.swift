@@ -9,6 +9,7 @@ import ProductCatalog
 import Purchases
 import ReplyComparison
 import SQLiteTransactionStore
+import Synchronization
 import TestDatabase
 import TestSupport
 import TestTraits
@@ -215,6 +216,7 @@ import VerifyReceipt
         let exported = try await ExportedRows(
             stores[0], catalog: catalogs[.whole], date: exportDate, in: folder.url.appending(path: "tables"))
         try await expectReport(stores[0], all.map(\.customer), catalogs[.whole])
+        try await expectStream(all, try unwrap(catalogs[.whole]), in: folder)
         for documented in all {
             let key = documented.customer.key
             do {
@@ -409,17 +411,17 @@ import VerifyReceipt
     /// The terms of non-renewing subscriptions: each begins at its purchase or at the end of the one before, and what was refunded
     /// extends nothing. A copy has the term of its purchase. Without lengths there are none.
     private static func terms(_ customer: GeneratedCustomer) -> [String: Range<Int64>] {
-        customer.catalogKind.hasLengths ? termsWithLengths(customer) : [:]
+        customer.catalogKind.hasLengths ? termsWithLengths(customer.purchases) : [:]
     }
 
-    private static func termsWithLengths(_ customer: GeneratedCustomer) -> [String: Range<Int64>] {
+    private static func termsWithLengths(_ purchases: [GeneratedCustomer.Purchase]) -> [String: Range<Int64>] {
         let length = Shelf.season.days * GeneratedCustomer.day
         func range(_ start: Int64, _ end: Int64) -> Range<Int64> {
             GeneratedCustomer.moment(start)..<GeneratedCustomer.moment(end)
         }
         var last = Int64.min
         var terms: [String: Range<Int64>] = [:]
-        let seasons = customer.purchases.filter { $0.item == Shelf.season }
+        let seasons = purchases.filter { $0.item == Shelf.season }
         for purchase in seasons.filter({ $0.id == $0.original }).sorted(by: { $0.start < $1.start }) {
             if purchase.reversed == nil, let cancelled = purchase.cancelled {
                 terms[purchase.id] = range(purchase.start, min(cancelled, purchase.start + length))
@@ -559,7 +561,7 @@ import VerifyReceipt
                 trials += 1
                 if valid.contains(where: { !$0.isTrial && $0.start > trial.start }) { paidTrials += 1 }
             }
-            let ranges = termsWithLengths(customer).values
+            let ranges = termsWithLengths(purchases).values
             terms += ranges.count
             running += ranges.count { $0.contains(exportDate) }
         }
@@ -858,6 +860,104 @@ import VerifyReceipt
             customer.periodsBesideOthers.map {
                 ReplyPurchases.Key(productId: $0.item.id, originalTransactionId: $0.original)
             })
+    }
+
+    // MARK: Records with several documents
+
+    /// `migrate --stream` of records with all receipts of a customer writes the transactions and terms that the receipts resolve to
+    /// in a store.
+    ///
+    /// A record is one customer, also if its documents share no id (Documentation/Migrate.md). So in a record with the receipts of
+    /// two customers, their terms extend one another, which they do not in a store. Everything else stays as it was.
+    @inline(never)
+    private static func expectStream(
+        _ all: [Documented], _ catalog: ProductCatalog, in folder: TemporaryFolder
+    ) async throws {
+        var records: [[Documented]] = all.map { [$0] }
+        for place in stride(from: 1, to: all.count, by: 4) { records.append([all[place - 1], all[place]]) }
+        let lines = try await streamed(records, catalog, in: folder)
+        for (number, customers) in records.enumerated() {
+            let place = "the record of \(customers.map { name($0.customer) }.joined(separator: " and "))"
+            var expected: [String: JWSTransactionDecodedPayload] = [:]
+            var terms: [String: Range<Int64>] = [:]
+            for documented in customers {
+                let resolved = try unwrap(Customer(resolving: receiptStatements(documented)))
+                for transaction in resolved.transactionsWithTypes(from: catalog) {
+                    expected[transaction.payload.transactionId ?? ""] = transaction.payload
+                }
+                for (id, term) in resolved.nonRenewingTerms(catalog) { terms[id] = term.start..<(term.end ?? .max) }
+            }
+            if customers.count > 1 {
+                terms = termsWithLengths(customers.flatMap { purchasesOfReceipts($0.customer) })
+            }
+            let found = lines[number] ?? []
+            #expect(found.count == expected.count, "\(place)")
+            for line in found {
+                let (transaction, id) = (line["transaction"], line["transaction"]?["transactionId"]?.string ?? "")
+                guard let payload = expected[id] else {
+                    Issue.record("\(place): nothing else states \(id)")
+                    continue
+                }
+                #expect(transaction?["productId"]?.string == payload.productId, "\(place): \(id)")
+                #expect(
+                    transaction?["originalTransactionId"]?.string == payload.originalTransactionId, "\(place): \(id)")
+                #expect(transaction?["purchaseDate"]?.integer == payload.purchaseDate, "\(place): \(id)")
+                #expect(transaction?["isUpgraded"]?.bool == payload.isUpgraded, "\(place): \(id)")
+                #expect(transaction?["revocationDate"]?.integer == payload.revocationDate, "\(place): \(id)")
+                // A refunded purchase moves no term. Until when it would have lasted is nothing that was bought.
+                if customers.count > 1, payload.revocationDate != nil { continue }
+                #expect(line["termStart"]?.integer == terms[id]?.lowerBound, "\(place): \(id)")
+                #expect(
+                    transaction?["expiresDate"]?.integer == terms[id]?.upperBound ?? payload.expiresDate,
+                    "\(place): \(id)")
+            }
+        }
+    }
+
+    /// The lines of the transactions, by the place of their record.
+    @inline(never)
+    private static func streamed(
+        _ records: [[Documented]], _ catalog: ProductCatalog, in folder: TemporaryFolder
+    ) async throws -> [Int: [JSONValue]] {
+        var input = ""
+        for (number, customers) in records.enumerated() {
+            let documents = customers.flatMap { documented in
+                documented.customer.receipts + [documented.customer.oldReceipt?.bytes].compactMap(\.self)
+            }.map { #""\#(base64($0))""# }
+            // The order of the documents in a record changes nothing.
+            let ordered = number % 2 == 0 ? documents : documents.reversed()
+            input += #"{"user":\#(number),"receipts":[\#(ordered.joined(separator: ","))]}"# + "\n"
+        }
+        let path = try folder.write("records.ndjson", input)
+        let written = Mutex<[UInt8]>([])
+        let options = MigrationOptions(trust: try forgedTrust(), catalog: catalog)
+        let summary = try await MigrationStream(options: options).run(inputs: [path]) { bytes in
+            written.withLock { $0 += bytes }
+        }
+        #expect(summary.migrated == records.count)
+        let bytes = StreamedLines.byOutput(written.withLock { $0 })["transactions"] ?? []
+        let lines = try bytes.split(separator: UInt8(ascii: "\n")).map { try JSONValue.parse($0) }
+        return Dictionary(grouping: lines) { Int($0["record"]?["user"]?.integer ?? -1) }
+    }
+
+    /// The statements of the app receipts and of the iOS 6 receipt.
+    private static func receiptStatements(_ documented: Documented) -> [FactSet] {
+        let count = documented.receipts.count + (documented.customer.oldReceipt == nil ? 0 : 1)
+        return Array(documented.statements.prefix(count))
+    }
+
+    /// The purchases as the receipts alone state them: without the refunds that only notifications state.
+    private static func purchasesOfReceipts(_ customer: GeneratedCustomer) -> [GeneratedCustomer.Purchase] {
+        customer.purchases.map { purchase in
+            let isStated = customer.purchases.contains {
+                purchase.isCopy(of: $0) && $0.isCancelled(at: customer.today + GeneratedCustomer.hour)
+                    && !$0.isNotified && $0.statesRefund
+            }
+            guard !isStated else { return purchase }
+            var purchase = purchase
+            (purchase.cancelled, purchase.reversed) = (nil, nil)
+            return purchase
+        }
     }
 
     /// A migration of one receipt concludes what a store does that knows nothing else.
