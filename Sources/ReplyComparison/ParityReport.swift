@@ -149,7 +149,7 @@ public struct ParityReport: Sendable {
         var lines = [line(head), rule] + rows.dropLast().map(line) + [rule] + rows.suffix(1).map(line)
         lines += ["", "equal, from receipt or store: \(counts.equalDerivable)"]
         lines += ["equal, from database or clock: \(counts.equalServerState)"]
-        lines += ["pairs: \(pairs), identical: \(identicalPairs), without mismatch: \(pairsWithoutFault)"]
+        lines += ["pairs: \(pairs), identical: \(identicalPairs), without fault: \(pairsWithoutFault)"]
         lines += entitlement.lines()
         if skipped > 0 || failed > 0 { lines += ["records left out: \(skipped), pairs not comparable: \(failed)"] }
         lines += learning.lines(pairsOutOfOrder: pairsOutOfOrder)

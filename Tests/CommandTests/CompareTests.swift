@@ -27,7 +27,7 @@ import Testing
         try folder.write("pairs.ndjson", Array(try pair("sandbox-sha256", #"{"status":21007}"#).utf8))
         let outcome = try await compare(folder, ["pairs.ndjson"])
         #expect(outcome.status == 0)
-        #expect(outcome.output.contains("pairs: 1, identical: 1, without mismatch: 1"))
+        #expect(outcome.output.contains("pairs: 1, identical: 1, without fault: 1"))
     }
 
     @Test func aFaultOfOursIsNamedAndTheStatusIsOne() async throws {

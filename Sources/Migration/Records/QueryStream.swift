@@ -144,8 +144,8 @@ final class QueryStream: ByteStream {
         InputError(
             code: .rowsAdded, input: name,
             message: """
-                The input \(name) has changed since it was migrated up to row \(position.row): among the keys up to that row, \
-                \(count) more rows were added than deleted.
+                The input \(name) has changed since it was migrated up to row \(position.row): rows with keys up to that \
+                of the row were added, \(count) more than were deleted.
                 """)
     }
 
