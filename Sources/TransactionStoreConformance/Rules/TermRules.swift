@@ -31,6 +31,22 @@ extension StoreConformance {
         }
     }
 
+    /// Expects these entries in the ledger after documents of two original transaction ids, whichever of the two is smaller.
+    private static func expectEntries(
+        _ store: any CompleteTransactionStore, _ text: String, after documents: (String, String) -> [FactSet]
+    ) async throws {
+        let originals = [("1", "2"), ("2", "1")]
+        func scope(_ number: Int) -> StoreScope { StoreScope(environment: .sandbox, bundleId: "app \(number)") }
+        for (number, (first, second)) in originals.enumerated() {
+            for set in documents(first, second) { try await store.add(moved(set, to: scope(number))) }
+        }
+        let entries = try await LedgerAudit.check(store)
+        for number in originals.indices {
+            try expect(
+                LedgerAudit.text(entries.filter { $0.scope == scope(number) }), equals: text, "\(number)")
+        }
+    }
+
     static let terms: [StoreRule] = [
         StoreRule(opened: "an earlier non-renewing purchase found late moves the terms after it, and no others") {
             store in
@@ -63,24 +79,15 @@ extension StoreConformance {
             _ = try await LedgerAudit.check(store)
         },
         StoreRule(opened: "a refund under another original id of a purchase moves the terms after it") { store in
-            let originals = [("1", "2"), ("2", "1")]
-            func scope(_ number: Int) -> StoreScope {
-                StoreScope(environment: .sandbox, bundleId: "app \(number)")
-            }
-            for (number, (first, second)) in originals.enumerated() {
-                let documents = [
-                    Samples.set(purchase("7", day: 1, original: first, token: token)),
-                    Samples.set(purchase("8", day: 2, token: token)),
-                    Samples.set(purchase("7", day: 1, at: Samples.june + 1, refunded: true, original: second)),
-                ]
-                for set in documents { try await store.add(moved(set, to: scope(number))) }
-            }
-            let entries = try await LedgerAudit.check(store)
-            for number in originals.indices {
-                try expect(
-                    LedgerAudit.text(entries.filter { $0.scope == scope(number) }),
-                    equals: "7 purchased, 8 purchased, 7 revoked, 8 termMoved", "\(number)")
-            }
+            try await expectEntries(
+                store, "7 purchased, 8 purchased, 7 revoked, 8 termMoved",
+                after: { first, second in
+                    [
+                        Samples.set(purchase("7", day: 1, original: first, token: token)),
+                        Samples.set(purchase("8", day: 2, token: token)),
+                        Samples.set(purchase("7", day: 1, at: Samples.june + 1, refunded: true, original: second)),
+                    ]
+                })
         },
         StoreRule(opened: "an older document under another original id than the refund moves no term") { store in
             func seven(_ original: String, _ delay: Int64, refunded: Bool = false) -> FactSet {
@@ -88,23 +95,14 @@ extension StoreConformance {
                 return Samples.set(
                     purchase("7", day: 1, at: date, refunded: refunded, original: original, token: token))
             }
-            let originals = [("1", "2"), ("2", "1")]
-            func scope(_ number: Int) -> StoreScope {
-                StoreScope(environment: .sandbox, bundleId: "app \(number)")
-            }
-            for (number, (first, second)) in originals.enumerated() {
-                let documents = [
-                    Samples.set(purchase("8", day: 2, token: token)), seven(second, 1, refunded: true),
-                    seven(first, 0), Samples.set(purchase("9", day: 3, token: token)), seven(first, 2),
-                ]
-                for set in documents { try await store.add(moved(set, to: scope(number))) }
-            }
-            let entries = try await LedgerAudit.check(store)
-            for number in originals.indices {
-                try expect(
-                    LedgerAudit.text(entries.filter { $0.scope == scope(number) }),
-                    equals: "8 purchased, 7 revoked, 9 purchased, 7 purchased, 8 termMoved, 9 termMoved", "\(number)")
-            }
+            try await expectEntries(
+                store, "8 purchased, 7 revoked, 9 purchased, 7 purchased, 8 termMoved, 9 termMoved",
+                after: { first, second in
+                    [
+                        Samples.set(purchase("8", day: 2, token: token)), seven(second, 1, refunded: true),
+                        seven(first, 0), Samples.set(purchase("9", day: 3, token: token)), seven(first, 2),
+                    ]
+                })
         },
         StoreRule(opened: "a refund from a notification of version 1 moves the terms after it") { store in
             let all = (Int64(1)...3).map { purchase("\($0)", day: $0, token: token) }
