@@ -17,10 +17,15 @@ extension PacificTime {
 
     /// Daylight saving time from the second Sunday of March to the first Sunday of November, since 2007.
     private static func currentRules(_ seconds: Int64) -> Int64 {
-        let year = CivilDay(daysSince1970: (seconds &+ standard).flooredQuotient(86_400)).year
-        let begin = at(2, on: sunday(onOrAfter: 8, month: 3, year))
-        let end = at(1, on: sunday(onOrAfter: 1, month: 11, year))
-        return standard + (begin <= seconds && seconds < end ? 3_600 : 0)
+        let day = CivilDay(daysSince1970: (seconds &+ standard).flooredQuotient(86_400))
+        let isDaylightSaving =
+            switch day.month {
+            case 3: seconds >= at(2, on: sunday(onOrAfter: 8, month: 3, day.year))
+            case 4...10: true
+            case 11: seconds < at(1, on: sunday(onOrAfter: 1, month: 11, day.year))
+            default: false
+            }
+        return standard + (isDaylightSaving ? 3_600 : 0)
     }
 
     /// The instant at which a clock on standard time shows this hour and minute.

@@ -53,13 +53,13 @@ extension JSONWriter {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: DateLine.capacity) { buffer in
             var line = DateLine(buffer)
             line.put(keys.gmt)
-            line.putCivilTime(seconds, zone: " Etc/GMT")
+            let day = line.putCivilTime(seconds, zone: " Etc/GMT")
             line.put(",")
             line.put(keys.milliseconds)
             line.putDecimal(date)
             line.put(",")
             line.put(keys.pst)
-            line.putCivilTime(local, zone: " America/Los_Angeles")
+            line.putCivilTime(local, zone: " America/Los_Angeles", known: day)
             raw(line.written)
         }
     }
@@ -81,6 +81,12 @@ private struct DateLine {
     /// At most 300 bytes: three keys of up to 40 bytes with quotes and colons, two civil times of up to 50, 20 digits,
     /// and quotes. A year has up to 12 digits and a sign.
     static let capacity = 384
+
+    /// A day by its number since 1970-01-01, and by its date.
+    struct Day {
+        let number: Int64
+        let date: CivilDay
+    }
 
     private let buffer: UnsafeMutableBufferPointer<UInt8>
     private var used = 0
@@ -118,20 +124,40 @@ private struct DateLine {
 
     private mutating func putDigits(_ value: Int64) {
         if value < 0 { put(UInt8(ascii: "-")) }
-        var divisor: UInt64 = 1
-        let magnitude = value.magnitude
-        while magnitude / divisor >= 10 { divisor *= 10 }
-        while divisor > 0 {
-            put(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: magnitude / divisor % 10))
-            divisor /= 10
+        var count = 1
+        var rest = value.magnitude
+        while rest >= 10 {
+            rest /= 10
+            count &+= 1
         }
+        guard count <= buffer.count &- used else { return }
+        // From the last digit, because every division is then by the same constant.
+        rest = value.magnitude
+        for place in stride(from: used &+ count &- 1, through: used, by: -1) {
+            buffer.initializeElement(at: place, to: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        }
+        used &+= count
     }
 
     /// `yyyy-MM-dd HH:mm:ss` and the name of the zone, as a string. Years beyond 9999 and before 0 are written in full: Apple's
     /// receipts have none, but a custom trust anchor can sign any date.
-    mutating func putCivilTime(_ localSeconds: Int64, separator: UInt8 = UInt8(ascii: " "), zone: StaticString) {
-        let date = CivilDay(daysSince1970: localSeconds.flooredQuotient(86_400))
-        let secondOfDay = localSeconds.flooredRemainder(86_400)
+    ///
+    /// Returns the day. The time in California is that of the same day for two thirds of the dates, which then need not be
+    /// computed again (`known`).
+    @discardableResult
+    mutating func putCivilTime(
+        _ localSeconds: Int64, separator: UInt8 = UInt8(ascii: " "), zone: StaticString, known: Day? = nil
+    ) -> Day {
+        let number = localSeconds.flooredQuotient(86_400)
+        let day =
+            if let known, known.number == number {
+                known
+            } else {
+                Day(number: number, date: CivilDay(daysSince1970: number))
+            }
+        let date = day.date
+        let secondOfDay = localSeconds &- number &* 86_400
         put(UInt8(ascii: "\""))
         if (0...9_999).contains(date.year) {
             putTwo(date.year / 100)
@@ -151,5 +177,6 @@ private struct DateLine {
         putTwo(secondOfDay % 60)
         put(zone)
         put(UInt8(ascii: "\""))
+        return day
     }
 }
