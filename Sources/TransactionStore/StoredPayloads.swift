@@ -79,14 +79,14 @@ extension TransactionFact {
         stored payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>, _ origin: FactOrigin,
         in scope: StoreScope?, texts: inout CommonTexts
     ) throws {
-        var value = try JWSTransactionDecodedPayload(stored: payload, texts: &texts)
+        var shared = SharedTransaction(try JWSTransactionDecodedPayload(stored: payload, texts: &texts))
         if let scope {
-            value.bundleId = scope.bundleId
-            value.environment = scope.environment
+            shared.payload.bundleId = scope.bundleId
+            shared.payload.environment = scope.environment
         }
-        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: origin)
+        let origin = StoredSigningInput.take(from: &shared.payload.unknownMembers, of: origin)
         let fields = legacy.isEmpty ? nil : try LegacyTransactionFields(stored: legacy)
-        self.init(payload: value, legacy: fields, origin: origin)
+        self.init(shared, legacy: fields, origin: origin)
     }
 }
 

@@ -136,6 +136,14 @@ public final class VerifyReceiptEndpoint: Sendable {
         try password.check(hasAutoRenewable: receipt.hasAutoRenewable)
         let context = try await context(
             of: submission.facts, excludesOldTransactions: request.excludesOldTransactions, app, exchange)
+        return try reply(to: receipt, submission, context, password, exchange)
+    }
+
+    // Not in the asynchronous function, which would copy the reply into the memory of its task.
+    private func reply(
+        to receipt: AppReceipt, _ submission: Submission, _ context: ReplyContext, _ password: PasswordCheck,
+        _ exchange: Exchange
+    ) throws -> VerifyReceiptReply {
         let reply = AppReceiptReply(receipt, submission, context)
         // The store may contain subscriptions and renewals that this receipt does not. They are not shown without the
         // secret.

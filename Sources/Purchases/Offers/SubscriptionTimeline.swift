@@ -377,7 +377,11 @@ extension JWSTransactionDecodedPayload {
 
     /// Whether the transaction shares its period with others: it added seats (App Store Server API 1.23,
     /// additionalTransactionReason). None of them replaces another.
-    package var sharesPeriod: Bool { additionalTransactionReason != nil }
+    @inlinable
+    package var sharesPeriod: Bool {
+        // Inline for the same reason as `legacyOffer`.
+        @inline(__always) get { additionalTransactionReason != nil }
+    }
 
     /// The elapsed part of the transaction's own period at a time, in whole percent from 0 to 100; nil without an expiry.
     package func elapsedPercentage(at date: Int64) -> Int64? {

@@ -266,17 +266,22 @@ extension Customer {
         guard !transactions.allSatisfy(isOfPurchase) || !renewalInfos.allSatisfy(isOfSubscription) else { return self }
         return Customer(
             kept: kept, identities: identities, transactions: transactions.filter(isOfPurchase),
-            renewalInfos: renewalInfos.filter(isOfSubscription), appTransaction: appTransaction)
+            renewalInfos: renewalInfos.filter(isOfSubscription))
     }
 }
 
 /// One customer of one app: everything that the documents state, resolved.
 public struct Customer: Sendable {
-    /// A class, because statements are large and only needed to add another document.
+    /// What is large and seldom read. A class, so that a copy of a customer does not copy it.
     final class Kept: Sendable {
+        /// Only needed to add another document.
         let statements: CustomerStatements
+        let appTransaction: StoredAppTransaction?
 
-        init(_ statements: CustomerStatements) { self.statements = statements }
+        init(_ statements: CustomerStatements) {
+            self.statements = statements
+            appTransaction = StoredAppTransaction(joining: statements.appTransactions, in: statements.scope)
+        }
     }
 
     let kept: Kept
@@ -287,7 +292,7 @@ public struct Customer: Sendable {
     /// By original transaction id, ascending.
     public let renewalInfos: [StoredRenewalInfo]
     /// Nil if no document states the app itself.
-    public let appTransaction: StoredAppTransaction?
+    public var appTransaction: StoredAppTransaction? { kept.appTransaction }
 
     /// The statements that the customer was resolved from.
     package var statements: CustomerStatements { kept.statements }

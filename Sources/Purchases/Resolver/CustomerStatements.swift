@@ -152,7 +152,6 @@ extension Customer {
         identities = statements.identities.sorted()
         transactions = statements.resolvedTransactions(nil, rowsStateExpiry: rowsStateExpiry)
         renewalInfos = statements.resolvedRenewalInfos()
-        appTransaction = StoredAppTransaction(joining: statements.appTransactions, in: statements.scope)
     }
 
     /// Resolves the documents about one customer. A store that contains exactly these sets returns the same customer.

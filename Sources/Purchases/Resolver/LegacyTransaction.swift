@@ -29,9 +29,12 @@ package struct LegacyOffer {
 extension JWSTransactionDecodedPayload {
     /// The offer that applies to the transaction.
     package var legacyOffer: LegacyOffer {
-        LegacyOffer(
-            type: offerType, identifier: offerIdentifier, discountType: offerDiscountType,
-            isSubscription: isSubscription)
+        // Inline, because a caller that reads the transaction in place would otherwise copy all of it.
+        @inline(__always) get {
+            LegacyOffer(
+                type: offerType, identifier: offerIdentifier, discountType: offerDiscountType,
+                isSubscription: Self.isSubscription(type, expiresDate: expiresDate))
+        }
     }
 }
 

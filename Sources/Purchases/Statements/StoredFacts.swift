@@ -68,7 +68,7 @@ public struct TransactionFact: Sendable {
         self.init(SharedTransaction(payload), legacy: legacy, origin: origin)
     }
 
-    init(_ shared: SharedTransaction, legacy: LegacyTransactionFields?, origin: FactOrigin) {
+    package init(_ shared: SharedTransaction, legacy: LegacyTransactionFields?, origin: FactOrigin) {
         self.shared = shared
         self.legacy = legacy
         revokes = shared.payload.revocationDate != nil || legacy?.cancellationDate != nil

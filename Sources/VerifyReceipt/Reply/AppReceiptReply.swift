@@ -41,7 +41,9 @@ struct AppReceiptReply {
     /// The JSON text.
     func body() -> [UInt8] {
         tail.reply(
-            at: context.environment, reservingCapacity: 2_048 + 1_100 * submitted.count, receipt: writeReceiptMembers,
+            at: context.environment, reservingCapacity: 2_048 + 1_100 * submitted.count,
+            // A closure, because the method as a value would copy the reply.
+            receipt: { writeReceiptMembers(to: &$0) },
             newest: context.customer?.appReceipt(newerThan: receipt.receiptCreationDate), submittedReceipt)
     }
 

@@ -28,47 +28,57 @@ struct LatestTransactions {
         order: EndpointConfiguration.Order? = nil
     ) {
         let (customer, catalog) = (context.customer, context.catalog)
-        entries = submitted
+        entries = []
         pick(
-            customer?.transactionsWithTypes(from: catalog) ?? resolvedAlone, customer?.newestAppReceipt?.signedDate,
-            context.recordedFacts, catalog)
+            submitted, customer?.transactionsWithTypes(from: catalog) ?? resolvedAlone,
+            customer?.newestAppReceipt?.signedDate, context.recordedFacts, catalog)
         complete(from: catalog)
         sort(order ?? context.app?.order ?? context.endpoint.configuration.order)
         hasAutoRenewable = entries.contains { $0.isAutoRenewable }
     }
 
     /// - Parameters:
+    ///   - submitted: the transactions of the submitted document.
     ///   - transactions: the resolved transactions of the customer.
     ///   - newestList: the date of the newest app receipt, which lists all unfinished purchases of the customer.
     ///   - recordedFacts: whether recorded documents count.
     ///   - catalog: the product catalog; nil for none.
     private mutating func pick(
-        _ transactions: [StoredTransaction], _ newestList: Int64?,
+        _ submitted: [TransactionEntry], _ transactions: [StoredTransaction], _ newestList: Int64?,
         _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?
     ) {
-        guard !transactions.isEmpty else { return }
-        let trustsRecorded = recordedFacts == .granting
-        var indices = [String: Int](minimumCapacity: entries.count)
-        for (index, entry) in entries.enumerated() {
-            if let id = entry.transactionId { indices[id] = index }
+        guard !transactions.isEmpty else {
+            entries = submitted
+            return
         }
-        // By index, because copying a large transaction costs more than the work here.
+        let trustsRecorded = recordedFacts == .granting
+        var indices = [String: Int](minimumCapacity: submitted.count)
+        for index in submitted.indices {
+            if let id = submitted[index].transactionId { indices[id] = index }
+        }
+        // Places, because copying a large transaction costs more than the work here.
+        var resolved = [Int?](repeating: nil, count: submitted.count)
+        var others: [Int] = []
         for place in transactions.indices {
             guard let id = transactions[place].payload.transactionId else { continue }
-            let index = indices[id]
-            guard
-                index != nil
-                    || transactions[place].isListed(
-                        newestList: newestList, catalog: catalog, trustsRecorded: trustsRecorded)
-            else { continue }
-            let entry = TransactionEntry(transactions[place], trustsRecorded: trustsRecorded)
-            if let index {
-                entries[index] = entry
-            } else {
-                entries.append(entry)
-                storeOnlyCount += 1
+            if let index = indices[id] {
+                resolved[index] = place
+            } else if transactions[place].isListed(
+                newestList: newestList, catalog: catalog, trustsRecorded: trustsRecorded)
+            {
+                others.append(place)
             }
         }
+        entries.reserveCapacity(submitted.count + others.count)
+        for index in submitted.indices {
+            if let place = resolved[index] {
+                entries.append(TransactionEntry(transactions[place], trustsRecorded: trustsRecorded))
+            } else {
+                entries.append(submitted[index])
+            }
+        }
+        for place in others { entries.append(TransactionEntry(transactions[place], trustsRecorded: trustsRecorded)) }
+        storeOnlyCount = others.count
     }
 
     private mutating func complete(from catalog: ProductCatalog?) {
@@ -117,7 +127,10 @@ struct LatestTransactions {
         }
         // Receipts often list purchases in ascending or descending order of time.
         if entries.indices.dropFirst().allSatisfy({ precedes($0 - 1, $0) }) { return }
-        if entries.indices.dropFirst().allSatisfy({ precedes($0, $0 - 1) }) { return entries.reverse() }
+        if entries.indices.dropFirst().allSatisfy({ precedes($0, $0 - 1) }) {
+            // In the buffer, because `reverse()` of an array copies the entries.
+            return entries.withUnsafeMutableBufferPointer { $0.reverse() }
+        }
         entries = entries.indices.sorted(by: precedes).map { entries[$0] }
     }
 

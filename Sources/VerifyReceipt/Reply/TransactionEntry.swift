@@ -36,7 +36,10 @@ struct TransactionEntry {
     var seats: Int64?
 
     /// Whether this is an auto-renewable subscription.
-    var isAutoRenewable: Bool { JWSTransactionDecodedPayload.isSubscription(type, expiresDate: expiresDate) }
+    var isAutoRenewable: Bool {
+        // Inline, because a caller that reads an entry of an array would otherwise copy all of it.
+        @inline(__always) get { JWSTransactionDecodedPayload.isSubscription(type, expiresDate: expiresDate) }
+    }
 
     /// The id that a subscription keeps through renewals, upgrades and downgrades.
     var subscriptionId: String? { originalTransactionId ?? transactionId }
