@@ -47,6 +47,9 @@ struct BatchCounts: Sendable {
     private var members = Tally<[MemberPath]>()
 
     var migratedRecords: Int { summary.migrated }
+    var transactions: Int { summary.transactions }
+    var appTransactions: Int { summary.appTransactions }
+    var renewalInfos: Int { summary.renewalInfos }
 
     mutating func migrated(_ kind: RecordKind, _ environment: Environment?) {
         summary.migrated += 1

@@ -56,30 +56,35 @@ public struct MigrationStream: Sendable {
         var one = BatchOutput()
         for index in 0..<batch.count {
             let record = batch.record(index)
-            let migratedBefore = one.counts.migratedRecords
+            let (migrated, transactions) = (one.counts.migratedRecords, one.counts.transactions)
+            let (appTransactions, renewalInfos) = (one.counts.appTransactions, one.counts.renewalInfos)
             migrator.migrate(record, into: &one)
-            let counts: [(name: String, count: Int)] = [
-                ("transactions", append(&one.transactions, "transactions", to: &output.transactions)),
-                ("app-transactions", append(&one.appTransactions, "app-transactions", to: &output.transactions)),
-                ("renewal-infos", append(&one.renewalInfos, "renewal-infos", to: &output.transactions)),
-                ("quarantine", append(&one.quarantine, "quarantine", to: &output.transactions)),
-            ]
-            let end = JSONWriter.object(reservingCapacity: 256, endsLine: true) { writer in
-                writer.member("status", one.counts.migratedRecords > migratedBefore ? "migrated" : "quarantined")
-                writer.members(counts)
-                writer.object("source") { record.place.writeMembers(to: &$0) }
-                writer.member("output", "records")
-            }
-            output.transactions.verbatim(end)
+            move(&one.transactions, to: &output.transactions)
+            move(&one.appTransactions, to: &output.transactions)
+            move(&one.renewalInfos, to: &output.transactions)
+            let quarantined = moveQuarantine(&one.quarantine, to: &output.transactions)
+            output.transactions.beginObject()
+            output.transactions.member("status", one.counts.migratedRecords > migrated ? "migrated" : "quarantined")
+            output.transactions.member("transactions", one.counts.transactions - transactions)
+            output.transactions.member("app-transactions", one.counts.appTransactions - appTransactions)
+            output.transactions.member("renewal-infos", one.counts.renewalInfos - renewalInfos)
+            output.transactions.member("quarantine", quarantined)
+            output.transactions.object("source") { record.place.writeMembers(to: &$0) }
+            output.transactions.member("output", "records")
+            output.transactions.endObject()
+            output.transactions.newline()
         }
         output.counts = one.counts
     }
 
-    /// Moves the lines of a writer, each with the name of its output.
+    private static func move(_ lines: inout JSONWriter, to all: inout JSONWriter) {
+        lines.withBytes { lines in lines.withUnsafeBufferPointer { all.verbatim($0) } }
+        lines.removeAll()
+    }
+
+    /// Moves the lines of the quarantine, each with the name of its output, which a quarantine in a store does not have.
     /// - Returns: the number of lines.
-    private static func append(
-        _ lines: inout JSONWriter, _ output: StaticString, to all: inout JSONWriter
-    ) -> Int {
+    private static func moveQuarantine(_ lines: inout JSONWriter, to all: inout JSONWriter) -> Int {
         defer { lines.removeAll() }
         return lines.withBytes { lines in
             lines.withUnsafeBufferPointer { bytes in
@@ -87,9 +92,7 @@ public struct MigrationStream: Sendable {
                 while let length = bytes[slice: start..<bytes.count].position(of: 0x0A) {
                     // Without the brace at the end.
                     all.verbatim(bytes[slice: start..<start + length - 1])
-                    all.verbatim(",\"output\":\"")
-                    all.verbatim(output)
-                    all.verbatim("\"}\n")
+                    all.verbatim(",\"output\":\"quarantine\"}\n")
                     start += length + 1
                     count += 1
                 }

@@ -42,31 +42,32 @@ struct OutputSource {
     func write(_ transaction: inout MappedTransaction, into output: inout BatchOutput) {
         output.transactions.beginObject()
         transaction.writeMembers(to: &output.transactions, &output.transactionProvenance)
-        finishLine(&output.transactions)
+        finishLine(&output.transactions, "transactions")
         output.counts.add(transaction, isConfirmed: isConfirmed)
     }
 
     func write(_ appTransaction: inout MappedAppTransaction, into output: inout BatchOutput) {
         output.appTransactions.beginObject()
         appTransaction.writeMembers(to: &output.appTransactions, &output.appTransactionProvenance)
-        finishLine(&output.appTransactions)
+        finishLine(&output.appTransactions, "app-transactions")
         output.counts.add(appTransaction)
     }
 
     func write(_ info: inout MappedRenewalInfo, into output: inout BatchOutput) {
         output.renewalInfos.beginObject()
         info.writeMembers(to: &output.renewalInfos)
-        finishLine(&output.renewalInfos)
+        finishLine(&output.renewalInfos, "renewal-infos")
         output.counts.add(info)
     }
 
-    private func finishLine(_ writer: inout JSONWriter) {
+    private func finishLine(_ writer: inout JSONWriter, _ output: String) {
         if let asOf {
             writer.member("asOf", asOf.date)
             writer.member("asOfKind", asOf.kind.rawValue)
         }
         writer.member("source", json: source)
         writer.member("record", json: record)
+        writer.member("output", output)
         writer.endObject()
         writer.newline()
     }

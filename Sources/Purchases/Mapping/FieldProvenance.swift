@@ -97,9 +97,20 @@ public struct FieldProvenance<Field: PayloadField>: Sendable {
 
     /// Records the provenance of a field whose value is already set.
     package mutating func record(_ field: Field, _ provenance: Provenance) {
-        if isPresent(field) { codes.removeAll { $0.field == field } }
-        present |= field.bit
-        codes.append(code(field, provenance))
+        append(code(field, provenance))
+    }
+
+    /// The same for an attribute of an app receipt. Nearly all fields of a migration have one, and this needs no
+    /// ``Provenance``, which is large.
+    mutating func record(_ field: Field, attribute number: Int) {
+        guard let value = UInt16(exactly: number) else { return record(field, .signedAttribute(number)) }
+        append(Code(field: field, kind: .attribute, value: value))
+    }
+
+    private mutating func append(_ code: Code) {
+        if isPresent(code.field) { codes.removeAll { $0.field == code.field } }
+        present |= code.field.bit
+        codes.append(code)
     }
 
     /// Writes `{"transactionId":"attribute 1703",…}`.

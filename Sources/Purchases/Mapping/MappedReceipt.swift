@@ -99,14 +99,15 @@ public struct MappedReceipt: Sendable {
 
     enum Stated: Sendable {
         /// Only the other documents of a record need the statements of a receipt again, so they are not kept.
-        case receipt(AppReceipt)
+        case receipt(LegacyReceipt)
         case purchase(PurchaseStatement?)
     }
 
     /// The statements of the receipt, one element per transaction, in the same order.
     package var statements: [PurchaseStatement] {
         switch stated {
-        case .receipt(let receipt): receipt.statements
+        case .receipt(.app(let receipt)): receipt.statements
+        case .receipt(.transaction(let receipt)): [receipt.statement]
         case .purchase(let statement): statement.map { [$0] } ?? []
         }
     }

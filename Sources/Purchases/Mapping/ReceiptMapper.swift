@@ -24,29 +24,29 @@ public struct ReceiptMapper: Sendable {
     ///
     /// Terms of non-renewing subscriptions extend one another within this receipt only. Purchases in other receipts do
     /// not count.
-    public func map(_ receipt: Verified<AppReceipt>) -> MappedReceipt { map(receipt.payload, receipt.evidence) }
+    public func map(_ receipt: Verified<AppReceipt>) -> MappedReceipt { map(receipt.map { .app($0) }) }
 
-    private func map(_ app: AppReceipt, _ evidence: SignatureEvidence) -> MappedReceipt {
+    private func map(_ app: AppReceipt, _ receipt: Verified<LegacyReceipt>) -> MappedReceipt {
         let isUnknown = app.receiptType != nil && app.environment == nil
         return MappedReceipt(
-            transactions: resolve(app.statements, .receipt), stated: .receipt(app),
+            transactions: resolve(app.statements, .receipt), stated: .receipt(receipt.payload),
             appTransaction: MappedAppTransaction(app), renewalInfos: [],
-            notes: isUnknown ? [.unknownEnvironment] : [], evidence: evidence, asOf: AsOf(app))
+            notes: isUnknown ? [.unknownEnvironment] : [], evidence: receipt.evidence, asOf: AsOf(app))
     }
 
     /// Maps a transaction receipt (iOS 6). It contains one purchase and no app transaction.
     public func map(_ receipt: Verified<TransactionReceipt>) -> MappedReceipt {
         let statement = receipt.payload.statement
         return MappedReceipt(
-            transactions: resolve([statement], .receipt), stated: .purchase(statement), appTransaction: nil,
-            renewalInfos: [], notes: statement.notes.filter { $0 == .environmentContradiction },
+            transactions: resolve([statement], .receipt), stated: .receipt(.transaction(receipt.payload)),
+            appTransaction: nil, renewalInfos: [], notes: statement.notes.filter { $0 == .environmentContradiction },
             evidence: receipt.evidence, asOf: AsOf(receipt.payload))
     }
 
     /// Maps a receipt of either kind.
     public func map(_ receipt: Verified<LegacyReceipt>) -> MappedReceipt {
         switch receipt.payload {
-        case .app(let app): map(app, receipt.evidence)
+        case .app(let app): map(app, receipt)
         case .transaction(let transaction): map(receipt.map { _ in transaction })
         }
     }

@@ -104,11 +104,17 @@ extension MappedTransaction {
                 context.environmentProvenance)
         }
         for field in FieldMask(presentIn: &transaction.shared.payload) {
-            let place = places[transaction.sources.kind(of: field)]
-            provenance.record(
-                field,
-                transaction.sources.conclusion(about: field)
-                    ?? place.map { statements[$0].provenance(of: field) } ?? .absent)
+            if let conclusion = transaction.sources.conclusion(about: field) {
+                provenance.record(field, conclusion)
+            } else if let place = places[transaction.sources.kind(of: field)] {
+                if let attribute = statements[place].attribute(of: field) {
+                    provenance.record(field, attribute: attribute)
+                } else {
+                    provenance.record(field, statements[place].provenance(of: field))
+                }
+            } else {
+                provenance.record(field, .absent)
+            }
         }
         swap(&shared, &transaction.shared)
     }

@@ -20,6 +20,7 @@ struct FieldSources: Sendable {
     private var recorded = FieldMask()
     private var notified = FieldMask()
     private var concluded: [(field: TransactionField, provenance: Provenance)] = []
+    private var concludedFields = FieldMask()
 
     init(base: FactKind) { self.base = base }
 
@@ -63,21 +64,19 @@ struct FieldSources: Sendable {
     ) {
         guard let value else { return }
         target = value
-        concluded.removeAll { $0.field == field }
+        if concludedFields.contains(field) { concluded.removeAll { $0.field == field } }
+        concludedFields.insert(field)
         concluded.append((field, provenance()))
     }
 
     /// The rule or catalog entry that gave a field its value; nil if a document states it.
     func conclusion(about field: TransactionField) -> Provenance? {
-        concluded.first { $0.field == field }?.provenance
+        guard concludedFields.contains(field) else { return nil }
+        return concluded.first { $0.field == field }?.provenance
     }
 
     /// The fields whose values are not from a document of the kind ``base``, in ascending order.
-    var exceptions: FieldMask {
-        var fields = FieldMask(receipt, recorded, notified)
-        for conclusion in concluded { fields.insert(conclusion.field) }
-        return fields
-    }
+    var exceptions: FieldMask { receipt.union(recorded).union(notified).union(concludedFields) }
 
     /// The kind of document that states a field, unless it was concluded.
     func kind(of field: TransactionField) -> FactKind {
@@ -94,9 +93,9 @@ struct FieldMask: Sequence, IteratorProtocol, Sendable {
 
     init() {}
 
-    /// The fields that are in one of the sets.
-    init(_ one: FieldMask, _ two: FieldMask, _ three: FieldMask) { bits = one.bits | two.bits | three.bits }
+    private init(bits: UInt64) { self.bits = bits }
 
+    func union(_ other: FieldMask) -> FieldMask { FieldMask(bits: bits | other.bits) }
     func contains(_ field: TransactionField) -> Bool { bits & field.bit != 0 }
     mutating func insert(_ field: TransactionField) { bits |= field.bit }
     mutating func remove(_ field: TransactionField) { bits &= ~field.bit }

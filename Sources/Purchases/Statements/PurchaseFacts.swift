@@ -79,7 +79,7 @@ enum RecordForm: Sendable {
         }
     }
 
-    private static func attribute(_ fact: Fact) -> Int {
+    static func attribute(_ fact: Fact) -> Int {
         switch fact {
         case .quantity: 1701
         case .productId: 1702

@@ -88,6 +88,12 @@ package struct PurchaseStatement: Sendable {
         }
     }
 
+    /// The attribute that states a field of a purchase in an app receipt; nil for another field or document.
+    func attribute(of field: TransactionField) -> Int? {
+        guard case .attributes = form, let fact = fact(of: field) else { return nil }
+        return RecordForm.attribute(fact)
+    }
+
     /// The fact that gives a field its value.
     private func fact(of field: TransactionField) -> Fact? {
         switch field {
