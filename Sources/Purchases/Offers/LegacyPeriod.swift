@@ -1,5 +1,4 @@
 package import AppStoreModels
-internal import Encodings
 
 /// A period of an auto-renewable subscription in the terms of verifyReceipt replies.
 ///
@@ -114,12 +113,28 @@ extension LegacyPeriod {
             if let known = current[id], !known.period.isOutlived(by: period, at: now) { continue }
             current[id] = (place: place, period: period)
         }
+        // A document from before the seats were added, and every receipt, lacks `additionalTransactionReason`. One transaction
+        // that has it shows that the period has several.
+        var together: Set<SharedPeriod> = []
+        for period in periods {
+            if let period, period.sharesPeriod { together.insert(period.shared) }
+        }
         return periods.indices.map { place in
             guard let period = periods[place], let id = period.subscriptionId, let known = current[id] else {
                 return true
             }
-            return place == known.place || period.isTogether(with: known.period)
+            if place == known.place { return true }
+            return !together.isEmpty && period.shared == known.period.shared && together.contains(period.shared)
         }
+    }
+
+    private struct SharedPeriod: Hashable {
+        let subscriptionId: String?
+        let mark: PeriodMark
+    }
+
+    private var shared: SharedPeriod {
+        SharedPeriod(subscriptionId: subscriptionId, mark: PeriodMark(productId: productId, end: end))
     }
 
     /// Whether another period of the subscription takes precedence: it runs and this one does not, or it ends later.
@@ -128,13 +143,6 @@ extension LegacyPeriod {
         guard mine == others else { return others }
         if dates != other.dates { return other.dates > dates }
         return TransactionIdOrder.compare(transactionId, other.transactionId) == .before
-    }
-
-    /// Whether both are transactions of one period of a subscription.
-    private func isTogether(with other: LegacyPeriod) -> Bool {
-        // In seconds: receipts have no milliseconds.
-        (sharesPeriod || other.sharesPeriod) && productId == other.productId
-            && end?.flooredQuotient(1_000) == other.end?.flooredQuotient(1_000)
     }
 }
 

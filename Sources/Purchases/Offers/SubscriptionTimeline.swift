@@ -32,6 +32,22 @@ extension [SubscriptionPeriodSpan] {
     }
 }
 
+/// The product and the end of a period. All transactions of one subscription with the same mark are about one period: the
+/// first one, those for added seats, and restored copies.
+struct PeriodMark: Hashable {
+    private let productId: String?
+    /// In seconds since 1970, because receipts have no milliseconds.
+    private let end: Int64?
+
+    /// - Parameters:
+    ///   - productId: the product of the transaction.
+    ///   - end: its `expiresDate`, in milliseconds since 1970.
+    init(productId: String?, end: Int64?) {
+        self.productId = productId
+        self.end = end?.flooredQuotient(1_000)
+    }
+}
+
 /// The seats of a period of a multiseat subscription (App Store Server API 1.23).
 ///
 /// A period can have several transactions, and none replaces another. Its seats are the sum of their `quantity` less
@@ -293,14 +309,11 @@ struct SubscriptionTimeline {
     private static func mergingSharedPeriods(_ dated: [Dated]) -> [Dated] {
         struct Period: Hashable {
             let line: Line
-            let product: String?
-            /// In seconds: receipts have no milliseconds.
-            let expires: Int64?
+            let mark: PeriodMark
 
             init(_ entry: PurchaseHistory.Entry) {
                 line = Line(entry)
-                product = entry.transaction.productId
-                expires = entry.transaction.expiresDate?.flooredQuotient(1_000)
+                mark = PeriodMark(productId: entry.transaction.productId, end: entry.transaction.expiresDate)
             }
         }
         let shared = Set(

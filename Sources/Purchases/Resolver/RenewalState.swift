@@ -1,5 +1,4 @@
 package import AppStoreModels
-internal import Encodings
 
 /// How the renewal of one subscription stands, by its signed transactions and its signed renewal information.
 ///
@@ -199,18 +198,12 @@ extension Customer {
     /// The transactions of the subscription period of each transaction, if it has several: added seats have a transaction of
     /// their own.
     package var sharedPeriods: [String: [String]] {
-        struct Period: Hashable {
-            let productId: String?
-            /// In seconds: receipts have no milliseconds.
-            let expires: Int64
-        }
-        var members: [Period: [String]] = [:]
+        var members: [PeriodMark: [String]] = [:]
         for transaction in transactions {
             guard let id = transaction.payload.transactionId, let end = transaction.payload.expiresDate else {
                 continue
             }
-            members[Period(productId: transaction.payload.productId, expires: end.flooredQuotient(1_000)), default: []]
-                .append(id)
+            members[PeriodMark(productId: transaction.payload.productId, end: end), default: []].append(id)
         }
         var periods: [String: [String]] = [:]
         for ids in members.values where ids.count > 1 {

@@ -121,6 +121,9 @@ struct LegacyPeriodTests {
         #expect(current([period("2", 30_000, 59_000), added], at: 50_000) == ["3"])
         // A receipt cuts the milliseconds off.
         #expect(current([period("2", 30_000, 60_000), added], at: 50_000) == ["2", "3"])
+        // Receipts do not state that seats were added. One document shows it for all transactions of the period.
+        let unstated = [period("2", 30_000, 60_000), added, period("4", 45_000, 60_000)]
+        #expect(current(unstated, at: 50_000) == ["2", "3", "4"])
     }
 
     /// Renewal information that states a failed renewal, signed on a day.
