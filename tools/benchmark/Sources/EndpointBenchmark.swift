@@ -10,8 +10,7 @@ struct EndpointBenchmark {
     private let count = 50_000
 
     func run() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("endpoint-benchmark-\(getpid())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try temporaryFolder("endpoint-benchmark")
         defer { try? FileManager.default.removeItem(at: folder) }
         let bodies = try forgeReceipts(count: 200).map {
             Array("{\"receipt-data\":\"\(Data($0).base64EncodedString())\",\"password\":\"secret\"}".utf8)

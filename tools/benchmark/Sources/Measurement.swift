@@ -56,3 +56,10 @@ enum Clock {
         return kilobytes / 1024
     }
 }
+
+/// Creates a temporary folder. The caller removes it.
+func temporaryFolder(_ name: String) throws -> URL {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(name)-\(getpid())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder
+}

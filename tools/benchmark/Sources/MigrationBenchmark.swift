@@ -10,9 +10,7 @@ struct MigrationBenchmark {
     private let distinctCount = 500
 
     func run() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "legacy-receipts-benchmark-\(getpid())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try temporaryFolder("legacy-receipts-benchmark")
         defer { try? FileManager.default.removeItem(at: folder) }
         let input = folder.appendingPathComponent("receipts.ndjson").path
         try writeInput(input)

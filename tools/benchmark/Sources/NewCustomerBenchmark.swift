@@ -15,8 +15,7 @@ struct NewCustomerBenchmark {
     var connections = 64
 
     func run() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("customers-\(getpid())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try temporaryFolder("customers")
         defer { try? FileManager.default.removeItem(at: folder) }
         let files = try (0..<2).map { part in
             let path = folder.appendingPathComponent("bodies-\(part)")

@@ -29,8 +29,7 @@ struct NotificationBenchmark {
     }
 
     func run() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("notifications-\(getpid())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try temporaryFolder("notifications")
         defer { try? FileManager.default.removeItem(at: folder) }
         let notifications = try (0..<count).map { try Self.notification($0) }
         let direct = try SQLiteTransactionStore.open(path: folder.appendingPathComponent("direct.sqlite").path)

@@ -127,8 +127,7 @@ struct PlainCopy {
 
     /// The seconds that psql takes to copy the rows of a store.
     func seconds(ofSchema schema: String) throws -> Double {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("copy-\(getpid())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try temporaryFolder("copy")
         defer { try? FileManager.default.removeItem(at: folder) }
         try sql("CREATE SCHEMA plain")
         var seconds = 0.0

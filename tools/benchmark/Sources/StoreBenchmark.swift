@@ -33,8 +33,7 @@ struct StoreBenchmark {
     struct Refusal: Error, CustomStringConvertible { let description: String }
 
     func run() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("store-benchmark-\(getpid())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try temporaryFolder("store-benchmark")
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appendingPathComponent("store.sqlite").path
         try await measureLoad(min(transactionCount, 200_000), perCustomer: 10, source: .receipt, in: folder)

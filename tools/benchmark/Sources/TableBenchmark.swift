@@ -43,8 +43,7 @@ struct TableBenchmark {
     }
 
     func run() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("csv-benchmark-\(getpid())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try temporaryFolder("csv-benchmark")
         defer { try? FileManager.default.removeItem(at: folder) }
         let table = existing ?? folder.appendingPathComponent("table")
         if existing == nil { try StoredRows(arguments: arguments, folder: table).run() }

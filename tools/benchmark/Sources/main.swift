@@ -35,8 +35,7 @@ func verificationAndMigration(_ arguments: [String]) async throws {
 }
 
 func server() async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("server-benchmark-\(getpid())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder("server-benchmark")
     defer { try? FileManager.default.removeItem(at: folder) }
     var benchmark = ServerBenchmark()
     benchmark.stores = [
