@@ -20,8 +20,8 @@ public struct MigrationPlan: Sendable {
         public let isWhole: Bool
         /// The bytes of the file, or of all files of the folder; nil for pipes and queries.
         public let bytes: Int?
-        /// The estimated number of records: exact if the sample is the whole source, as counted by the database for a query, nil
-        /// if the size is unknown or compressed, or the database cannot count the rows in time.
+        /// The estimated number of records. It is exact if the sample is the whole source, and if the database counts the rows of a
+        /// query. Nil if the size is unknown or compressed, or if the database cannot count the rows in time.
         public let records: Int?
         /// The bytes that its sample adds to ``MigrationPlan/outputBytes``.
         public let outputBytes: Int

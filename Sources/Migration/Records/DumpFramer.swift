@@ -1,10 +1,10 @@
 import Purchases
 
-/// The records in a SQL dump: the rows of `COPY … FROM stdin`, which are lines, and of `INSERT … VALUES`, with the columns that
-/// the statement names, or the CREATE TABLE before it. A row of an INSERT counts as a line.
+/// The records in a SQL dump: the rows of `COPY … FROM stdin` and of `INSERT … VALUES`. The columns are those of the statement, or
+/// of the CREATE TABLE before it. A row of a COPY is a line, and a row of an INSERT counts as a line.
 ///
-/// A dump has all tables of a database. Every row of a table with a column for receipts is a record. Other rows and
-/// statements are records only if they seem to contain a document, so that none is lost.
+/// A dump has all tables of a database. Every row of a table with a column for receipts is a record. Another row or
+/// statement is a record only if it seems to contain a document. So no document is lost.
 struct DumpFramer: RecordFramer {
     /// The columns of the tables that CREATE TABLE defined, and the bytes of these definitions.
     typealias Tables = (columns: [String: [String]], bytes: Int)
@@ -257,7 +257,7 @@ struct DumpFramer: RecordFramer {
 
     private static let comment = InputProblem(.unknownForm, "A comment of a SQL dump with a document.")
 
-    /// Remembers up to where a comment has no end, so that the search does not begin again.
+    /// Remembers how far a comment was searched for its end. The next search continues there.
     private mutating func note(_ comment: DumpComment?, at offset: Int) {
         guard let comment, comment.isBlock else { return }
         endless = max(endless, offset + comment.searched)

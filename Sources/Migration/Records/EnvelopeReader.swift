@@ -140,7 +140,7 @@ struct EnvelopeReader {
         if let place { addPassedOver(in: value, place) }
     }
 
-    /// Adds the documents in places where Apple's documents have none, such as a receipt that the caller wrote into a row.
+    /// Adds the documents that stand in a place where Apple puts none. For example, the caller wrote a receipt into a row.
     private mutating func addPassedOver(in document: JSONValue, _ place: PassedOverValues.Place) {
         for value in PassedOverValues(in: document, place).values {
             let recognition = object.reader.inside(value.path).read(text: value.text[...], depth: object.depth + 1)

@@ -133,8 +133,8 @@ struct JSONMemberEnd {
     }
 }
 
-/// One record per element of a top-level JSON array or of a ``JSONList``, per row of ``JSONTables``, or per value of a sequence of
-/// JSON values. An object in a sequence that is too long for a record can have one per member.
+/// The records in JSON: the elements of a top-level array or of a ``JSONList``, the rows of ``JSONTables``, or the values of a
+/// sequence of JSON values. If an object in a sequence is too long for a record, each of its members can be a record.
 struct JSONFramer: RecordFramer {
     private enum Phase { case outside, inArray, inList, afterList, done }
 
@@ -248,8 +248,10 @@ struct JSONFramer: RecordFramer {
         }
     }
 
-    /// Adds a record. False if the value is not a record: its members are records because it is too long, it is a member that
-    /// describes a list, or it is a row of a table without receipts.
+    /// Adds the value as a record. False if it is not a record:
+    /// - it is too long, so its members are records,
+    /// - it is a member that describes a list,
+    /// - it is a row of a table without receipts.
     private mutating func appendValue(
         first: UInt8, of input: InputBuffer, into batch: inout BatchBuilder
     ) throws(InputError) -> Bool {

@@ -53,8 +53,8 @@ struct ObjectDivision {
         before.removeLast(before.count - object.start)
     }
 
-    /// Whether an object holds nothing but objects, as far as its beginning shows, and none that only Apple's documents have. Of
-    /// many objects, some must seem to contain a document.
+    /// Whether an object contains only objects, as far as its beginning shows, and none of them is one that only Apple's documents
+    /// have. If there are many objects, some of them must seem to contain a document.
     private static func isContainer(_ bytes: Bytes) -> Bool {
         var (index, count) = (1, 0)
         while let start = bytes.firstNonSeparator(from: index) {

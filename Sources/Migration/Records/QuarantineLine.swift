@@ -66,17 +66,18 @@ struct QuarantineLine {
     /// The quarantined record, with the place where it was first read.
     /// - Parameters:
     ///   - reader: reads the record again.
-    ///   - limit: if the line has only the beginning of a record of at most so many bytes, the whole one is read from
-    ///     its input, if it is still there.
+    ///   - limit: a length in bytes. If the line has only the beginning of a record that is not longer, the whole record is
+    ///     read from its input, if the input still exists.
     func record(_ reader: RecordReader, rereadingUpTo limit: Int = 0) -> InputRecord {
         record(place: firstPlace, reader, whole: length > original.count && length <= limit ? wholeOriginal : nil)
     }
 
-    /// The quarantined records for a retry, with the places where they were first read: one, or the rows that were read as one.
+    /// The quarantined records for a retry, with the places where they were first read. There are several if several rows were
+    /// read as one record.
     /// - Parameters:
     ///   - reader: reads the records again.
-    ///   - table: the dialect that the caller states. Only a row that was refused for its form or its JSON is read in it. Any other
-    ///     row fits its own dialect, and could have other values in another one.
+    ///   - table: the dialect that the caller states. It is used only for a row whose form or JSON was rejected. Any other row
+    ///     fits its own dialect, and another dialect could change its values.
     ///   - limit: as for ``record(_:rereadingUpTo:)``.
     func records(_ reader: RecordReader, table: TableOptions, rereadingUpTo limit: Int) -> [InputRecord] {
         rows(statedBy: table, reader) ?? [record(reader, rereadingUpTo: limit)]
@@ -135,8 +136,8 @@ struct QuarantineLine {
         }
     }
 
-    /// A row of a dump that was too long, without what follows its parenthesis. Nil if it is no whole row: the end of such a
-    /// row was found without its quotes.
+    /// A row of a dump that was too long, without the text after its parenthesis. Nil if it is not a whole row. That can happen
+    /// because the end of a row that is too long is searched without regard to quotes.
     private static func wholeRow(_ record: [UInt8], _ dialect: TableDialect) -> [UInt8]? {
         let delimiters = [UInt8(ascii: ","), UInt8(ascii: ";")]
         guard let end = record.lastIndex(where: { !$0.isWhiteSpace && !delimiters.contains($0) }) else { return nil }

@@ -63,8 +63,10 @@ struct RecordReader {
     private var pathsToKeys: [ArraySlice<Substring>]
     /// Whether the text is ``DatabaseJSON`` that was made plain.
     private var isPlain = false
-    /// Whether the text is an object in an array that is the record, or the value of a key that is a column, or leads to one, or the
-    /// record without entities of HTML. The named columns are those of the object.
+    /// Whether a named column can be a member of the text. The text is then one of these:
+    /// - an object in an array that is the record,
+    /// - the value of a key that is a column, or that leads to one,
+    /// - the record after its HTML entities were decoded.
     private var isElementOfRecord = false
 
     /// The last part of the name of a column that has the keys of an object: `users.*` for the object `users`, `*` for the

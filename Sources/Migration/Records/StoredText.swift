@@ -76,8 +76,8 @@ enum StoredText {
     }
 
     /// Whether the text begins as an app receipt in base64 and has the length of one, as the first bytes of the receipt state it.
-    /// Such a text is no list and has no escapes, which would make it longer. A comma after a receipt can be in the place of padding
-    /// that was left out.
+    /// So it is not a list, and it has no escapes: both would make it longer. The last byte is checked too, because a comma after a
+    /// receipt without padding gives the same length.
     static func isBase64OfOneReceipt(_ text: Bytes) -> Bool {
         guard text.begins(with: "MI"), let last = text.last, last.base64Value != nil || last == UInt8(ascii: "=") else {
             return false

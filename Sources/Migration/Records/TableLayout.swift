@@ -90,8 +90,8 @@ struct TableLayout: Sendable, Equatable {
         return true
     }
 
-    /// The rows in bytes that do not fit the dialect of this layout, in the one that options state. Nil if the options state
-    /// no other dialect, or if the bytes do not fit in it as whole rows, or may be lines of a text.
+    /// Reads bytes that do not fit the dialect of this layout as rows of the dialect that the options state. Nil if the options
+    /// state no other dialect, if the bytes are not whole rows of that dialect, or if they may be lines of a text.
     func rows(in bytes: Bytes, statedBy options: TableOptions) -> (layout: TableLayout, rows: [Range<Int>])? {
         guard !dialect.isInsert else { return nil }
         let stated = Self.stated(options, dialect, bytes)
@@ -543,7 +543,7 @@ private struct Sample {
                 || (isQuoted && StoredText.mayContainObject(text))
         else { return false }
         let recognition = RecordReader().read(text: Array(text)[...], depth: 1)
-        // In a field without quotes, text around the JSON is that of a line of a log, which is no table.
+        // If the field has no quotes, text around the JSON shows that the line is from a log, not from a table.
         return recognition.isUnmistakable && (isQuoted || !recognition.isInText)
     }
 

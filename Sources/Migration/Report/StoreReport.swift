@@ -41,7 +41,7 @@ public struct StoreReport: Sendable, Equatable {
         public let inputs: [String]
         /// The number of all inputs. ``inputs`` has at most ``StoreReport/maximumExamples`` of them.
         public let inputCount: Int
-        /// Its counts. Those of transactions are 0, because a migration into a store does not make them.
+        /// Its counts. The counts of transactions are 0, because a migration into a store does not count them.
         public let summary: MigrationSummary
     }
 

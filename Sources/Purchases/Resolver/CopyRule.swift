@@ -9,10 +9,10 @@ package import ProductCatalog
 ///
 /// The newest statement of the App Store decides about all copies:
 /// - A revocation of one copy revokes the others, from the earliest revocation date.
-/// - If the App Store signed a transaction (JWS) of another copy more than a day after the newest document with the
-///   revocation, and that transaction is not revoked, the refund was reversed. Then no copy is revoked. A receipt does
-///   not show that: receipts often lack cancellations. The day is for answers with several copies, which are signed one
-///   after the other. A reversal is usually stated about the refunded copy itself, and counts at once. The type of a
+/// - The refund was reversed if the App Store signed another copy without a revocation (as JWS), more than a day after the
+///   newest document with the revocation. Then no copy is revoked. A receipt does not show that: receipts often lack
+///   cancellations. The day is for answers with several copies, which are signed one after the other. A reversal is
+///   usually stated about the refunded copy itself, and counts at once. The type of a
 ///   notification (REFUND_REVERSED) shortens the day for no copy: a newer transaction of that copy would replace it,
 ///   and revoke again.
 ///

@@ -9,9 +9,9 @@ public protocol CustomerEraser: Sendable {
     ///
     /// - the statements about their transactions, subscriptions and app, and their receipts,
     /// - the ledger entries about their transactions, including those that a consumer has not read. Positions are not
-    ///   reused, and no consumer gets an error. If a signed document states a transaction under another original transaction
-    ///   id too, whose purchase is not erased, the entries about it stay, without ``EarlierPurchases``, and belong to that
-    ///   purchase,
+    ///   reused, and no consumer gets an error. A signed document can state a transaction under another original transaction
+    ///   id too. If the purchase with that id is not erased, the entries about the transaction stay, without
+    ///   ``EarlierPurchases``, and belong to that purchase,
     /// - requests for consumption information about them,
     /// - the App Store's answers that it does not know their transactions (``UnknownTransaction``),
     /// - the caller's users of their purchases (``UserClaim``), and the records of verified receipts,

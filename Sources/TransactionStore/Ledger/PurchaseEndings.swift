@@ -159,7 +159,7 @@ public enum LedgerEndings {
         return known == whenChanged ? 0 : min(known, date)
     }
 
-    /// The next date of a purchase that a look at a date can say nothing about, because its rows cannot be read.
+    /// When to look again at a purchase whose rows cannot be read.
     public static func oneDay(after date: Int64) -> Int64 { date.addingSaturated(.millisecondsPerDay) }
 }
 

@@ -157,7 +157,7 @@ struct InspectorPage {
 private struct Timeline {
     let object: [String: Any]
 
-    /// Pixels of the drawing. Positions are numbers, so that nothing of a document stands in an attribute.
+    /// Pixels of the drawing. All attributes are numbers, so no text of a document can be part of one.
     private static let (width, barHeight, gap) = (640.0, 14.0, 8.0)
     private static let maximumBars = 500
 
