@@ -36,7 +36,7 @@ struct EnrichCommand: AsyncParsableCommand {
               0  every customer was queried, or this was a dry run
               1  some queries failed; run it again for these
               2  usage or store error, the App Store refuses the key, or cannot be reached
-              130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; what was answered is stored
+              130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; answers are stored
 
             EXAMPLES:
               legacy-receipts enrich --store sqlite:purchases.sqlite \\
