@@ -52,8 +52,12 @@ package struct LegacyPeriod: Hashable, Sendable {
 
     package func isRunning(at now: Int64) -> Bool { state(at: now) == .running }
 
-    /// The order of periods: by the end, then by the start. A canceled period ended at its cancellation.
-    private var dates: (Int64, Int64) { (min(end ?? .min, cancellationDate ?? .max), start ?? .min) }
+    /// The order of periods: by the end, then by the start. A canceled period ended at its cancellation. An upgraded one ended
+    /// before, and its cancellation may be a later refund, so only its start counts.
+    private var dates: (Int64, Int64) {
+        let start = self.start ?? .min
+        return isUpgraded ? (start, start) : (min(end ?? .min, cancellationDate ?? .max), start)
+    }
 }
 
 // MARK: The reply to an iOS 6 receipt
@@ -104,8 +108,9 @@ extension LegacyPeriod {
     /// a period without an id are current, because nothing replaces them.
     ///
     /// The current period is one that runs at `now`, before one that ended, was refunded or was upgraded. Of several, the
-    /// one that ends last wins, then the one with the newest id. A canceled period ended at its cancellation. If the period
-    /// has several transactions because seats were added, all of them are current.
+    /// one that ends last wins, then the one with the newest id. A canceled period ended at its cancellation, and an upgraded
+    /// one before the period that replaced it. If the period has several transactions because seats were added, all of them
+    /// are current.
     package static func areCurrent(_ periods: [LegacyPeriod?], at now: Int64) -> [Bool] {
         var current: [String: (place: Int, period: LegacyPeriod)] = [:]
         for (place, period) in periods.enumerated() {

@@ -100,6 +100,14 @@ struct LegacyPeriodTests {
         #expect(current([period("1", 0, 30), period("2", 30, 60, cancelled: 40)], at: 70) == ["2"])
     }
 
+    @Test("A refund after an upgrade does not make the upgraded period the current one")
+    func refundedAfterUpgrade() {
+        let upgraded = period("1", 0, 60, product: "bimonthly", cancelled: 50, isUpgraded: true)
+        let week = period("2", 30, 37, product: "week")
+        for now: Int64 in [35, 40, 70] { #expect(current([upgraded, week], at: now) == ["2"]) }
+        #expect(current([period("0", -30, 0), upgraded], at: 70) == ["1"])
+    }
+
     @Test("Each subscription has one current period: one that runs, else the one that ends last, else the newest id")
     func currentPeriods() {
         let months = [period("1", 0, 30), period("2", 30, 60), period("9", 0, 10, of: "9")]
