@@ -339,9 +339,21 @@ struct StoreReportTests {
             Samples.period("40", "40", from: 0, source: .appStoreServerAPI), trial("41", "40", from: 30),
             trial("50", "50", from: 0),
             Samples.period("51", "50", from: 30, source: .appStoreServerAPI) { $0.price = 0 },
+            // Two copies of an upgraded period: one states the refund.
+            trial("60", "60", from: 0),
+            Samples.period("61", "60", from: 30, source: .appStoreServerAPI) {
+                $0.webOrderLineItemId = "600"
+                $0.isUpgraded = true
+                $0.revocationDate = Samples.june + 40 * Samples.day
+                $0.revocationType = .refundFull
+            },
+            Samples.period("62", "60", from: 30, source: .appStoreServerAPI) {
+                $0.webOrderLineItemId = "600"
+                $0.isUpgraded = true
+            },
         ].map { StoreSamples.set($0) }
         let report = try await Self.report(sets)
-        #expect(report.trials == 5)
+        #expect(report.trials == 6)
         #expect(report.trialsPaid == 1)
     }
 
