@@ -354,9 +354,13 @@ import VerifyReceipt
                 (payload.isUpgraded == true) == (isCancelled && purchase.isUpgraded),
                 "\(name(customer)): \(purchase.id)")
             guard purchase.item.type != .consumable else { continue }
-            #expect(
-                (payload.revocationDate != nil) == (isCancelled && !purchase.isUpgraded),
-                "\(name(customer)): \(purchase.id)")
+            // A signed refund of an upgraded period stays beside the upgrade.
+            let isRefunded = isCancelled && !purchase.isUpgraded || purchase.upgradeRefund != nil
+            #expect((payload.revocationDate != nil) == isRefunded, "\(name(customer)): \(purchase.id)")
+            guard let refund = purchase.upgradeRefund else { continue }
+            #expect(payload.revocationType == refund.type, "\(name(customer)): \(purchase.id)")
+            let difference = (payload.revocationDate ?? 0) - GeneratedCustomer.moment(refund.date)
+            #expect(abs(difference) < 1_000, "\(name(customer)): \(purchase.id)")
         }
         expectTerms(answers, customer)
         expectSeats(answers, customer)
@@ -459,7 +463,8 @@ import VerifyReceipt
         }
     }
 
-    /// What the customer paid and got back, which an answer to a consumption request contains. Copies were paid once.
+    /// What the customer paid and got back, which an answer to a consumption request contains. Copies were paid once. A refund
+    /// after an upgrade counts if its type is stated.
     private static func expectAmounts(_ stored: Customer, _ answers: Answers, _ customer: GeneratedCustomer) {
         var (purchased, refunded): (Int64, Int64) = (0, 0)
         var seen: [GeneratedCustomer.Purchase] = []
@@ -471,6 +476,8 @@ import VerifyReceipt
             purchased += price * Int64(purchase.seats ?? 1)
             if purchase.isCancelled(at: customer.today), !purchase.isUpgraded {
                 refunded += price * Int64(purchase.seats ?? 1)
+            } else if let refund = customer.countedRefund(ofUpgraded: purchase) {
+                refunded += price * Int64(refund.percentage) / 100_000
             } else {
                 refunded += price * Int64(purchase.refundedSeats?.count ?? 0)
             }
@@ -537,6 +544,7 @@ import VerifyReceipt
             let today = customer.today
             func isRefunded(_ purchase: GeneratedCustomer.Purchase) -> Bool {
                 purchase.isCancelled(at: today) && !purchase.isUpgraded
+                    || customer.countedRefund(ofUpgraded: purchase) != nil
             }
             let purchases = customer.purchases.filter { $0.item.type != .consumable }
             var seen: [GeneratedCustomer.Purchase] = []

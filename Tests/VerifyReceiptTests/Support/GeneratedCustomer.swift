@@ -125,6 +125,8 @@ struct GeneratedCustomer {
         var isAddition = false
         /// The seats that were refunded, and when; the transaction stays valid for the others.
         var refundedSeats: (count: Int32, date: Int64)?
+        /// The refund of an upgraded period, if the documents state it about this copy of the period. Older documents state no type.
+        var upgradeRefund: (date: Int64, type: RevocationType?, percentage: Int32?)?
         var isRenewal = false
         var isTrial = false
         /// Names the period, also of its copies.
@@ -236,7 +238,15 @@ struct GeneratedCustomer {
         }
         buyOnce(&generator)
         restore(&generator)
+        // A generator of its own, so that a seed gives the same purchases and documents as without these refunds.
+        var other = SeededGenerator(seed: ~UInt64(number))
+        refundUpgradedPeriods(&other)
         try issueDocuments(&generator)
+        for purchase in purchases {
+            guard let refund = purchase.upgradeRefund else { continue }
+            // Receipts do not state a refund beside an upgrade.
+            notify(purchase, at: max(refund.date, purchase.known), &other)
+        }
     }
 
     private mutating func id() -> String {
@@ -421,6 +431,36 @@ struct GeneratedCustomer {
         notify(purchases[stating], at: refunded, &generator)
     }
 
+    /// The App Store refunds some of the periods that were upgraded. It states that beside the upgrade, about one copy only.
+    private mutating func refundUpgradedPeriods(_ generator: inout SeededGenerator) {
+        for place in purchases.indices {
+            let purchase = purchases[place]
+            // Nothing was paid for the others.
+            guard let upgraded = purchase.cancelled, purchase.isUpgraded, upgraded < today, !purchase.isTrial,
+                !purchase.isShared, !purchase.isAssigned, upgradeRefund(of: purchase) == nil, generator.chance(35)
+            else { continue }
+            let date = Int64.random(in: (upgraded + 1)...today, using: &generator)
+            switch Int.random(in: 0..<3, using: &generator) {
+            case 0: purchases[place].upgradeRefund = (date, nil, nil)
+            case 1: purchases[place].upgradeRefund = (date, .refundFull, nil)
+            default: purchases[place].upgradeRefund = (date, .refundProrated, 40_000)
+            }
+        }
+    }
+
+    /// The refund of an upgraded period, stated about this copy or about another one.
+    private func upgradeRefund(
+        of purchase: Purchase
+    ) -> (date: Int64, type: RevocationType?, percentage: Int32?)? {
+        purchases.first { $0.upgradeRefund != nil && $0.isCopy(of: purchase) }?.upgradeRefund
+    }
+
+    /// The refund of an upgraded period, if it counts as one: a document states its type (Documentation/Ledger.md).
+    func countedRefund(ofUpgraded purchase: Purchase) -> (date: Int64, percentage: Int32)? {
+        guard let refund = upgradeRefund(of: purchase), refund.type != nil else { return nil }
+        return (refund.date, refund.percentage ?? 100_000)
+    }
+
     // MARK: Documents
 
     private mutating func issueDocuments(_ generator: inout SeededGenerator) throws {
@@ -569,6 +609,8 @@ struct GeneratedCustomer {
         func exact(_ date: Int64) -> Int64 { Self.moment(date) + purchase.milliseconds }
         let isCancelled = purchase.isCancelled(at: date)
         let isRevoked = isCancelled && !purchase.isUpgraded && purchase.statesRefund
+        let upgradeRefund = purchase.upgradeRefund.flatMap { $0.date <= date ? $0 : nil }
+        let revocationDate = isRevoked ? purchase.cancelled : upgradeRefund?.date
         return JWSTransactionDecodedPayload {
             $0.originalTransactionId = purchase.original
             $0.transactionId = purchase.id
@@ -591,8 +633,10 @@ struct GeneratedCustomer {
                 }
             }
             $0.signedDate = Self.moment(date)
-            $0.revocationReason = isRevoked ? .other : nil
-            $0.revocationDate = isRevoked ? purchase.cancelled.map(exact) : nil
+            $0.revocationReason = revocationDate == nil ? nil : .other
+            $0.revocationDate = revocationDate.map(exact)
+            $0.revocationType = upgradeRefund?.type
+            $0.revocationPercentage = upgradeRefund?.percentage
             $0.isUpgraded = isCancelled && purchase.isUpgraded ? true : nil
             $0.offerType = purchase.isTrial ? .introductory : nil
             $0.offerDiscountType = purchase.isTrial ? .freeTrial : nil
