@@ -7,6 +7,7 @@ import Migration
 import PostgreSQLTransactionStore
 import ProductCatalog
 import Purchases
+import ReceiptForge
 import ReplyComparison
 import SQLiteTransactionStore
 import Synchronization
@@ -69,7 +70,9 @@ import VerifyReceipt
     private struct Documented {
         let customer: GeneratedCustomer
         let receipts: [Verified<LegacyReceipt>]
-        /// Those of the receipts first, then that of the iOS 6 receipt.
+        /// The reply of verifyReceipt to the first receipt, if it was kept.
+        let recordedReply: JSONValue?
+        /// Those of the receipts first, then that of the iOS 6 receipt, then those of the recorded reply.
         let statements: [FactSet]
         /// Where the statements stand among those of all customers. Made from the customer's seed, so that a customer alone
         /// has the same order.
@@ -279,9 +282,11 @@ import VerifyReceipt
         var statements = try zip(receipts, customer.receipts).map { verified, bytes in
             try unwrap(FactSet(verified, bytes: bytes))
         }
+        var recordedReply: JSONValue?
         if customer.number % 5 == 0, let receipt = customer.receipts.first {
             let reply = try await endpoints.alone.ask(body(receipt), now: GeneratedCustomer.moment(customer.today))
             statements += [FactSet](recorded: ReceiptMapper().map(try RecordedReply(json: reply.reply.body)))
+            recordedReply = reply.json
         }
         if let old = customer.oldReceipt {
             let verified = try verifier.verify(ReceiptContainer(stored: old.bytes))
@@ -289,7 +294,7 @@ import VerifyReceipt
         }
         statements += customer.notified
         return Documented(
-            customer: customer, receipts: receipts, statements: statements,
+            customer: customer, receipts: receipts, recordedReply: recordedReply, statements: statements,
             places: statements.map { _ in generator.next() })
     }
 
@@ -872,8 +877,8 @@ import VerifyReceipt
 
     // MARK: Records with several documents
 
-    /// `migrate --stream` of records with all receipts of a customer writes the transactions and terms that the receipts resolve to
-    /// in a store.
+    /// `migrate --stream` of records with the receipts of a customer, and often with JWS or a recorded reply, writes the transactions
+    /// and terms that these documents resolve to in a store.
     ///
     /// A record is one customer, also if its documents share no id (Documentation/Migrate.md). So in a record with the receipts of
     /// two customers, their terms extend one another, which they do not in a store. Everything else stays as it was.
@@ -883,13 +888,16 @@ import VerifyReceipt
     ) async throws {
         var records: [[Documented]] = all.map { [$0] }
         for place in stride(from: 1, to: all.count, by: 4) { records.append([all[place - 1], all[place]]) }
-        let lines = try await streamed(records, catalog, in: folder)
+        let others = try all.map(otherDocuments)
+        let lines = try await streamed(records, others.map { $0.members }, catalog, in: folder)
         for (number, customers) in records.enumerated() {
             let place = "the record of \(customers.map { name($0.customer) }.joined(separator: " and "))"
             var expected: [String: JWSTransactionDecodedPayload] = [:]
             var terms: [String: Range<Int64>] = [:]
             for documented in customers {
-                let resolved = try unwrap(Customer(resolving: receiptStatements(documented)))
+                var statements = receiptStatements(documented)
+                if number < others.count { statements += others[number].statements }
+                let resolved = try unwrap(Customer(resolving: statements))
                 for transaction in resolved.transactionsWithTypes(from: catalog) {
                     expected[transaction.payload.transactionId ?? ""] = transaction.payload
                 }
@@ -898,7 +906,10 @@ import VerifyReceipt
             if customers.count > 1 {
                 terms = termsWithLengths(customers.flatMap { purchasesOfReceipts($0.customer) })
             }
-            let found = lines[number] ?? []
+            // The first receipt, and so the reply to it, can lack the refunds of the last one. Then the row has a line of its own.
+            let found = (lines[number] ?? []).filter {
+                $0["notes"]?.array?.contains(.string("contradictsSignedReceipt")) != true
+            }
             #expect(found.count == expected.count, "\(place)")
             for line in found {
                 let (transaction, id) = (line["transaction"], line["transaction"]?["transactionId"]?.string ?? "")
@@ -912,6 +923,9 @@ import VerifyReceipt
                 #expect(transaction?["purchaseDate"]?.integer == payload.purchaseDate, "\(place): \(id)")
                 #expect(transaction?["isUpgraded"]?.bool == payload.isUpgraded, "\(place): \(id)")
                 #expect(transaction?["revocationDate"]?.integer == payload.revocationDate, "\(place): \(id)")
+                #expect(
+                    transaction?["revocationType"]?.string == payload.revocationType?.rawValue, "\(place): \(id)")
+                #expect(transaction?["price"]?.integer == payload.price, "\(place): \(id)")
                 // A refunded purchase moves no term. Until when it would have lasted is nothing that was bought.
                 if customers.count > 1, payload.revocationDate != nil { continue }
                 #expect(line["termStart"]?.integer == terms[id]?.lowerBound, "\(place): \(id)")
@@ -922,10 +936,67 @@ import VerifyReceipt
         }
     }
 
+    /// Documents of a customer that a record contains beside the receipts: for every second customer JWS and notifications of
+    /// version 2, for some a recorded reply.
+    ///
+    /// A store takes notifications of version 1 only from a server, so no record has one. A cancellation in a reply that is as new as
+    /// the newest receipt counts for lines, and not for a store (Documentation/Migrate.md, Merging). So only replies to an earlier
+    /// receipt are in records.
+    /// - Returns: the JSON of the record's members, and what a store gets from the documents.
+    private static func otherDocuments(
+        _ documented: Documented
+    ) throws -> (members: String, statements: [FactSet]) {
+        let customer = documented.customer
+        var (members, statements): (String, [FactSet]) = ("", [])
+        let signed = customer.notified.filter { facts in
+            facts.transactions.allSatisfy { $0.origin.source != .notificationV1 }
+        }
+        if customer.number % 2 == 1, !signed.isEmpty {
+            let texts = try signed.flatMap(signedDocuments).map { #""\#($0)""# }
+            members += #","signed":[\#(texts.joined(separator: ","))]"#
+            statements += signed
+        }
+        if let reply = documented.recordedReply, customer.receipts.count > 1 {
+            members += #","reply":\#(String(decoding: reply.json, as: UTF8.self))"#
+            let first = receiptStatements(documented).count
+            statements += documented.statements[first..<documented.statements.count - customer.notified.count]
+        }
+        return (members, statements)
+    }
+
+    /// A notification of version 2 with its transaction and renewal info, or each JWS in an answer of the App Store Server API.
+    private static func signedDocuments(_ facts: FactSet) throws -> [String] {
+        guard let first = facts.transactions.first, first.origin.source == .notificationV2 else {
+            return try facts.transactions.map { try sign($0.payload) } + facts.renewalInfos.map { try sign($0.payload) }
+        }
+        let notification = try ResponseBodyV2DecodedPayload {
+            $0.notificationType = .didRenew
+            $0.notificationUUID = "\(first.payload.transactionId ?? "")-\(first.origin.signedDate)"
+            $0.data = try NotificationData {
+                $0.environment = Shelf.scope.environment
+                $0.bundleId = Shelf.scope.bundleId
+                $0.signedTransactionInfo = try sign(first.payload)
+                $0.signedRenewalInfo = try facts.renewalInfos.first.map { try sign($0.payload) }
+            }
+            $0.version = "2.0"
+            $0.signedDate = first.origin.signedDate
+        }
+        return [try sign(notification)]
+    }
+
+    private static func sign(_ payload: some Encodable) throws -> String {
+        try TestSignedDataAuthority.standard.sign(payload: Array(try JSONEncoder().encode(payload)))
+    }
+
     /// The lines of the transactions, by the place of their record.
+    /// - Parameters:
+    ///   - records: the customers of each record.
+    ///   - others: the JSON of further members of the first records.
+    ///   - catalog: the product data.
+    ///   - folder: for the input.
     @inline(never)
     private static func streamed(
-        _ records: [[Documented]], _ catalog: ProductCatalog, in folder: TemporaryFolder
+        _ records: [[Documented]], _ others: [String], _ catalog: ProductCatalog, in folder: TemporaryFolder
     ) async throws -> [Int: [JSONValue]] {
         var input = ""
         for (number, customers) in records.enumerated() {
@@ -934,11 +1005,14 @@ import VerifyReceipt
             }.map { #""\#(base64($0))""# }
             // The order of the documents in a record changes nothing.
             let ordered = number % 2 == 0 ? documents : documents.reversed()
-            input += #"{"user":\#(number),"receipts":[\#(ordered.joined(separator: ","))]}"# + "\n"
+            let receipts = #""receipts":[\#(ordered.joined(separator: ","))]"#
+            let more = number < others.count ? others[number] : ""
+            input += #"{"user":\#(number),\#(receipts)\#(more)}"# + "\n"
         }
         let path = try folder.write("records.ndjson", input)
         let written = Mutex<[UInt8]>([])
-        let options = MigrationOptions(trust: try forgedTrust(), catalog: catalog)
+        let trust = try forgedTrust { $0.additionalRoots.append(TestSignedDataAuthority.standard.rootCertificate) }
+        let options = MigrationOptions(trust: trust, catalog: catalog)
         let summary = try await MigrationStream(options: options).run(inputs: [path]) { bytes in
             written.withLock { $0 += bytes }
         }
