@@ -522,7 +522,8 @@ import VerifyReceipt
 
     /// What the report about all customers counts is what they bought.
     ///
-    /// Its refunds are not those of the answers to consumption requests (Documentation/Report.md): it counts purchases that are no
+    /// Its entitlements and access are counted from what the customers bought, and from the grace periods in the store. Its refunds
+    /// are not those of the answers to consumption requests (Documentation/Report.md): it counts purchases that are no
     /// longer shared or assigned, and no purchase of which only some seats were refunded.
     @inline(never)
     private static func expectReport(
@@ -531,6 +532,8 @@ import VerifyReceipt
         // What is known of consumables and assignments depends on the documents. A consumable can be a customer of its own.
         var apples: [JWSTransactionDecodedPayload] = []
         var assigned: Set<String> = []
+        // Until when a grace period grants access, by subscription. The purchases do not show what documents state of it.
+        var graces: [String: Int64] = [:]
         var (count, refundsOfConsumption) = (0, 0)
         try await store.forEachCustomer(in: Shelf.scope) { customer in
             count += 1
@@ -539,25 +542,33 @@ import VerifyReceipt
                 if payload.productId == Shelf.apples.id { apples.append(payload) }
                 if payload.inAppOwnershipType == .assigned { assigned.insert(payload.originalTransactionId ?? "") }
             }
+            for info in customer.renewalInfos.map(\.payload) {
+                graces[info.originalTransactionId ?? ""] = info.gracePeriodExpiresDate
+            }
         }
-        let refundedApples = apples.count { $0.revocationDate != nil }
         var transactions: [String: Int] = [:]
         if !apples.isEmpty { transactions[Shelf.apples.id] = apples.count }
-        var (refunds, ownRefunds) = (refundedApples, refundedApples)
+        var refundsByYear: [String: Int] = [:]
+        for date in apples.compactMap(\.revocationDate) { refundsByYear[year(date), default: 0] += 1 }
+        var ownRefunds = refundsByYear.values.reduce(0, +)
         var (subscriptions, active, trials, paidTrials, terms, running) = (0, 0, 0, 0, 0, 0)
+        var (entitlements, withAccess) = (0, 0)
         for customer in customers {
             let today = customer.today
-            func isRefunded(_ purchase: GeneratedCustomer.Purchase) -> Bool {
+            func refundDate(_ purchase: GeneratedCustomer.Purchase) -> Int64? {
                 purchase.isCancelled(at: today) && !purchase.isUpgraded
-                    || customer.countedRefund(ofUpgraded: purchase) != nil
+                    ? purchase.cancelled : customer.countedRefund(ofUpgraded: purchase)?.date
             }
+            func isRefunded(_ purchase: GeneratedCustomer.Purchase) -> Bool { refundDate(purchase) != nil }
             let purchases = customer.purchases.filter { $0.item.type != .consumable }
             var seen: [GeneratedCustomer.Purchase] = []
             for purchase in purchases {
                 transactions[purchase.item.id, default: 0] += 1
                 guard !seen.contains(where: { purchase.isCopy(of: $0) }) else { continue }
                 seen.append(purchase)
-                if isRefunded(purchase) { refunds += 1 }
+                if let date = refundDate(purchase) {
+                    refundsByYear[year(GeneratedCustomer.moment(date)), default: 0] += 1
+                }
                 if !purchase.isShared, !assigned.contains(purchase.original),
                     isRefunded(purchase) || purchase.refundedSeats != nil
                 {
@@ -577,13 +588,26 @@ import VerifyReceipt
             let ranges = termsWithLengths(purchases).values
             terms += ranges.count
             running += ranges.count { $0.contains(exportDate) }
+            // One for each group, for the product of the terms, and for the product that lasts.
+            let single = purchases.filter { $0.end == nil && GeneratedCustomer.moment($0.originalStart) <= exportDate }
+            entitlements += Set(begun.map(\.item.group)).count + Set(single.map(\.item)).count
+            let isInGracePeriod = originals.contains { original in
+                let ends = purchases.filter { $0.original == original }.compactMap(\.accessEnds)
+                let last = GeneratedCustomer.moment(ends.max() ?? 0)
+                return last <= exportDate && exportDate < graces[original] ?? 0
+            }
+            let lasting = begun + purchases.filter { $0.item == Shelf.unlock }
+            let isLasting = lasting.contains { isRunning($0, at: exportDate) }
+            if isLasting || isInGracePeriod || ranges.contains(where: { $0.contains(exportDate) }) { withAccess += 1 }
         }
         let report = try await StoreReport(store, catalog: catalog, date: exportDate)
         let first = customers.first.map { name($0) } ?? ""
         let place = "the report about \(customers.count) customers from \(first)"
         #expect(report.customers == count, "\(place)")
         #expect(report.transactionsByProduct == transactions, "\(place)")
-        #expect(report.refunds == refunds, "\(place)")
+        #expect(report.entitlements == entitlements, "\(place)")
+        #expect(report.customersWithAccess == withAccess, "\(place)")
+        #expect(report.refundsByYear == refundsByYear, "\(place)")
         #expect(refundsOfConsumption == ownRefunds, "\(place)")
         #expect(report.subscriptions == subscriptions, "\(place)")
         #expect(report.subscriptionsByStatus["active"] ?? 0 == active, "\(place)")
@@ -593,6 +617,11 @@ import VerifyReceipt
         #expect(report.terms.count == seasons.count, "\(place)")
         #expect(seasons.reduce(0) { $0 + $1.terms } == terms, "\(place)")
         #expect(seasons.reduce(0) { $0 + $1.running } == running, "\(place)")
+    }
+
+    /// The year of a date in UTC.
+    private static func year(_ milliseconds: Int64) -> String {
+        String(Date(timeIntervalSince1970: Double(milliseconds) / 1_000).formatted(.iso8601).prefix(4))
     }
 
     /// No offer contradicts the status of the customer's own subscription.
