@@ -99,8 +99,9 @@ extension LedgerEntry {
 
     /// The state of the purchase before the entry; nil for the first entry of a transaction.
     ///
-    /// A recovery has the transaction of the new period, which begins as active. The subscription was in billing retry
-    /// before.
+    /// A recovery has the transaction of the new period, which begins as active. The subscription was in its grace period
+    /// or in billing retry before. The entries of this transaction do not show which of them, so the state is billing
+    /// retry.
     public var stateBefore: State? {
         guard let eventBefore else { return nil }
         let before = state(decidedBy: eventBefore)
