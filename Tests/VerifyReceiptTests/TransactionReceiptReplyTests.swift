@@ -110,6 +110,22 @@ import VerifyReceipt
         #expect(older.json["expiration_intent"] == nil && older.json["is_in_billing_retry_period"] == nil)
     }
 
+    @Test func theReplyShowsTheRenewalUnderTheOtherOriginalIdOfTheTransaction() async throws {
+        let other = "350000999999999"
+        let period = Self.period(Self.id, from: transactionDate) { $0.originalTransactionId = other }
+        let renewal = StoreTests.renewal(.notificationV2, other, at: Self.over) {
+            $0.autoRenewStatus = .off
+            $0.expirationIntent = .billingError
+        }
+        let reply = try await StoreKind.sqlite.withStore { store in
+            _ = try await store.apply([FactSet(scope: Self.scope, transactions: [period]), renewal])
+            return try await testEndpoint(store: store).ask(body(transactionReceipt()), now: Self.over)
+        }
+        #expect(reply.status == 21006)
+        #expect(reply.json["auto_renew_status"] == .integer(0))
+        #expect(reply.json["expiration_intent"] == .string("2"))
+    }
+
     @Test func theNewestKnownPeriodDecides() async throws {
         let renewed = FactSet(
             scope: Self.scope,

@@ -72,8 +72,7 @@ extension LegacyPeriod {
     /// Other documents can state the transaction of the receipt under another original transaction id. Then the periods under
     /// both ids count.
     package static func deciding(among periods: [LegacyPeriod], for submitted: LegacyPeriod, at now: Int64) -> Int? {
-        let resolved = submitted.transactionId.flatMap { id in periods.first { $0.transactionId == id } }
-        let subscriptionIds: Set<String?> = [submitted.subscriptionId, (resolved ?? submitted).subscriptionId]
+        let subscriptionIds = Self.subscriptionIds(of: submitted, among: periods)
         let counting = periods.indices.filter { place in
             let period = periods[place]
             return subscriptionIds.contains(period.subscriptionId) && period.end != nil && !period.isUpgraded
@@ -84,6 +83,14 @@ extension LegacyPeriod {
             if one.dates != other.dates { return one.dates < other.dates }
             return TransactionIdOrder.compare(one.transactionId, other.transactionId) == .after
         }
+    }
+
+    /// The ids of the subscription of an iOS 6 receipt: that in the receipt, and that of its resolved transaction.
+    fileprivate static func subscriptionIds(
+        of submitted: LegacyPeriod, among periods: [LegacyPeriod]
+    ) -> Set<String?> {
+        let resolved = submitted.transactionId.flatMap { id in periods.first { $0.transactionId == id } }
+        return [submitted.subscriptionId, (resolved ?? submitted).subscriptionId]
     }
 
     /// Whether the period has another cancellation or another end than a receipt for it states.
@@ -98,6 +105,25 @@ extension LegacyPeriod {
         guard deciding.transactionId != submitted.transactionId else { return false }
         if transactionId == deciding.transactionId { return true }
         return (start ?? .min) > (submitted.start ?? .max) && cancellationDate == nil
+    }
+}
+
+extension [StoredRenewalInfo] {
+    /// The renewal info in the reply to an iOS 6 receipt, without data that the newest period of the subscription contradicts.
+    ///
+    /// If the subscription has two original transaction ids (``LegacyPeriod/deciding(among:for:at:)``), it is that of the
+    /// period that decides, or else the other one.
+    /// - Parameters:
+    ///   - submitted: the period in the receipt.
+    ///   - deciding: the period that decides the status.
+    ///   - periods: all periods of the reply.
+    package func info(
+        for submitted: LegacyPeriod, deciding: LegacyPeriod, beside periods: [LegacyPeriod]
+    ) -> JWSRenewalInfoDecodedPayload? {
+        let ids = LegacyPeriod.subscriptionIds(of: submitted, among: periods)
+        let infos = filter { ids.contains($0.payload.originalTransactionId) }
+        let info = infos.first { $0.payload.originalTransactionId == deciding.subscriptionId } ?? infos.first
+        return info?.info(besideOwn: periods.lazy.filter { ids.contains($0.subscriptionId) })
     }
 }
 
@@ -162,9 +188,14 @@ extension StoredRenewalInfo {
     /// by them. Data about future renewals stays as the last known state: whether and to which product the subscription
     /// renews, a price increase, an offer.
     package func info(beside periods: some Sequence<LegacyPeriod>) -> JWSRenewalInfoDecodedPayload {
+        guard let id = payload.originalTransactionId else { return payload }
+        return info(besideOwn: periods.lazy.filter { $0.subscriptionId == id })
+    }
+
+    /// As ``info(beside:)``, for the periods of this subscription.
+    fileprivate func info(besideOwn periods: some Sequence<LegacyPeriod>) -> JWSRenewalInfoDecodedPayload {
         var info = payload
-        guard info.statesHowAPeriodEnded,
-            let period = LegacyPeriod.newest(of: info.originalTransactionId, among: periods),
+        guard info.statesHowAPeriodEnded, let period = LegacyPeriod.newest(among: periods),
             !info.isAbout(periodFrom: period.start, to: period.end, signedDate: statedDate, isExact: isSigned)
         else { return info }
         info.expirationIntent = nil
@@ -175,12 +206,9 @@ extension StoredRenewalInfo {
 }
 
 extension LegacyPeriod {
-    /// The newest period of a subscription by its start date, until its end or early end.
-    fileprivate static func newest(
-        of id: String?, among periods: some Sequence<LegacyPeriod>
-    ) -> (start: Int64, end: Int64)? {
-        guard let id else { return nil }
-        return periods.lazy.filter { $0.subscriptionId == id }.compactMap { period -> (start: Int64, end: Int64)? in
+    /// The newest period by its start date, until its end or early end.
+    fileprivate static func newest(among periods: some Sequence<LegacyPeriod>) -> (start: Int64, end: Int64)? {
+        periods.lazy.compactMap { period -> (start: Int64, end: Int64)? in
             guard let start = period.start, let expiry = period.end else { return nil }
             return (start: start, end: min(expiry, period.cancellationDate ?? .max))
         }.max { ($0.start, $0.end) < ($1.start, $1.end) }

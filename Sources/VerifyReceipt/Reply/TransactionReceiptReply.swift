@@ -36,7 +36,7 @@ struct TransactionReceiptReply {
         let known = latest(own)
         let entry = known.entry
         let condition = StatusCondition(entry.period.state(at: context.now))
-        let renewal = renewalInfo(own, beside: known.entries)
+        let renewal = renewalInfo(own, deciding: entry, beside: known.entries)
         let isStatedBySubmitted = entry.transactionId == receipt.transactionId && !differsFromReceipt(entry, receipt)
         let document = isStatedBySubmitted ? nil : storedDocument(of: own)
         writer.object(condition == .valid ? "latest_receipt_info" : "latest_expired_receipt_info") { writer in
@@ -68,10 +68,10 @@ struct TransactionReceiptReply {
     }
 
     private func renewalInfo(
-        _ own: TransactionEntry, beside entries: [TransactionEntry]
+        _ own: TransactionEntry, deciding entry: TransactionEntry, beside entries: [TransactionEntry]
     ) -> JWSRenewalInfoDecodedPayload? {
-        context.customer?.renewalInfos(context.recordedFacts, beside: entries)
-            .first { $0.originalTransactionId == own.subscriptionId }
+        context.customer?.countingRenewalInfos(context.recordedFacts)
+            .info(for: own.period, deciding: entry.period, beside: entries.map { $0.period })
     }
 
     /// The stored receipt, if it replaces the submitted one; else nil.

@@ -31,8 +31,7 @@ struct ValidatedPurchases {
             return purchase.cancelled(at: entry.cancellationDate)
         }
         let renewals = Set(
-            customer?.countingRenewalInfos(trustsRecorded: context.recordedFacts == .granting)
-                .compactMap(\.payload.originalTransactionId) ?? [])
+            customer?.countingRenewalInfos(context.recordedFacts).compactMap(\.payload.originalTransactionId) ?? [])
         history.renewalInfos.removeAll { !renewals.contains($0.originalTransactionId ?? "") }
         products = history.productStandings(at: now)
         known = Set(customer?.transactions.compactMap(\.payload.productId) ?? []).union(products.map(\.productId))

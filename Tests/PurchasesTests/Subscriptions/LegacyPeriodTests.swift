@@ -165,6 +165,22 @@ struct LegacyPeriodTests {
         #expect(renewal(signed: 29, of: nil).info(beside: periods) == renewal(signed: 29, of: nil).payload)
     }
 
+    @Test("The renewal info of an iOS 6 receipt is that of the period that decides, also under another original id")
+    func renewalOfAnotherOriginalId() throws {
+        let submitted = period("7", 0, 30)
+        let periods = [period("8", 30, 60, of: "2"), period("7", 0, 30, of: "2"), period("9", 0, 90, of: "3")]
+        func shown(_ infos: [StoredRenewalInfo]) -> JWSRenewalInfoDecodedPayload? {
+            infos.info(for: submitted, deciding: periods[0], beside: periods)
+        }
+        let (own, other) = (renewal(signed: 60), renewal(signed: 60, of: "2"))
+        #expect(shown([own, other]) == other.payload && shown([other, own]) == other.payload)
+        #expect(shown([other]) == other.payload && shown([own]) == own.payload)
+        #expect(shown([renewal(signed: 60, of: "3")]) == nil && shown([]) == nil)
+        // The newest period has the other id.
+        let older = try #require(shown([renewal(signed: 29)]))
+        #expect(older.expirationIntent == nil && older.autoRenewStatus == .on)
+    }
+
     @Test("A receipt for the period that decides is the latest one, or one for a later purchase that was not refunded")
     func latestReceipt() {
         let (submitted, deciding) = (period("1", 0, 30), period("3", 60, 90))
