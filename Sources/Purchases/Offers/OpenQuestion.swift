@@ -78,8 +78,8 @@ private struct QuestionCollector {
     mutating func add(
         _ reason: OpenQuestion.Reason, _ transaction: StoredTransaction, _ missing: [TransactionField] = []
     ) {
-        guard let id = transaction.payload.transactionId else { return }
-        let key = Key(reason: reason, originalTransactionId: transaction.payload.originalTransactionId ?? id)
+        guard let id = transaction.payload.transactionId, let purchaseId = transaction.purchaseId else { return }
+        let key = Key(reason: reason, originalTransactionId: purchaseId)
         guard let place = places[key] else {
             places[key] = found[reason.rawValue].count
             found[reason.rawValue].append(

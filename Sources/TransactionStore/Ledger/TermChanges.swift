@@ -32,7 +32,7 @@ public struct TermChanges: Sendable {
                 bases[id] = basis.value
                 if let last = known[id], last != basis.value { moved.append(id) }
             }
-            if !purchase.grantedIds.isEmpty { basis.add(purchase.unit) }
+            if !purchase.grantedIds.isEmpty { basis.add(purchase.purchaseId) }
         }
         self.bases = bases
         self.moved = moved
@@ -53,11 +53,12 @@ public struct TermChanges: Sendable {
 
         init(of transactions: [StoredTransaction], known: [String: Int64]) {
             for transaction in transactions {
-                guard let id = transaction.payload.transactionId, let before = known[id] else { continue }
-                let unit = transaction.payload.originalTransactionId ?? id
+                guard let id = transaction.payload.transactionId, let before = known[id],
+                    let purchaseId = transaction.purchaseId
+                else { continue }
                 var basis = Basis(value: before)
-                basis.add(unit)
-                steps[basis.value] = (unit, before)
+                basis.add(purchaseId)
+                steps[basis.value] = (purchaseId, before)
             }
         }
 
