@@ -195,21 +195,21 @@ extension SandboxEngine {
     }
 
     /// The purchases of a customer. The sandbox knows all of them, and which periods were paid.
-    private func history(
-        of customer: SandboxCustomer?, _ infos: [JWSRenewalInfoDecodedPayload]
-    ) -> PurchaseHistory {
+    func history(of customer: SandboxCustomer?, _ infos: [JWSRenewalInfoDecodedPayload]) -> PurchaseHistory {
         let transactions = customer.map { self.transactions(of: $0) } ?? []
-        var groups: [String: String] = [:]
-        for id in Set(transactions.compactMap(\.payload.productId)) {
-            // A subscription without a group has a group of its own.
-            if let product = catalog[id] { groups[id] = product.group ?? id }
-        }
         var signed = infos
         for place in signed.indices { signed[place].signedDate = now }
-        return PurchaseHistory(
-            entries: transactions.map { PurchaseHistory.Entry($0.payload) }, renewalInfos: signed, groups: groups,
+        var history = PurchaseHistory(
+            entries: transactions.map { PurchaseHistory.Entry($0.payload) }, renewalInfos: signed,
             completeThrough: now, countsUnpricedPeriodsAsPaid: true,
             monthLength: configuration.pace.monthLength(at: now))
+        for id in Set(transactions.compactMap(\.payload.productId)) {
+            guard let product = catalog[id] else { continue }
+            // A subscription without a group has a group of its own.
+            history.groups[id] = product.group ?? id
+            history.products[id] = PurchaseHistory.Product(level: product.level)
+        }
+        return history
     }
 
     private func offered(_ product: SandboxProduct, _ type: OfferType, _ identifier: String) throws -> SandboxOffer {

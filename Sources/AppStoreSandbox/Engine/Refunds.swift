@@ -1,4 +1,5 @@
 public import AppStoreModels
+internal import Purchases
 
 extension SandboxEngine {
     /// Requests a refund as a customer does in the app: CONSUMPTION_REQUEST. The developer has 12 hours, at the sandbox's
@@ -123,43 +124,30 @@ extension SandboxEngine {
         if current != nil, subscriptions[original]?.phase == .active { shareSubscription(original) }
     }
 
-    /// Makes the paid period current that decides by the rule of `PurchaseHistory.entitlements(at:)`. Of several
-    /// current ones, this is the one with the highest level of service, then the one that ends last. If none runs, the
-    /// one that ended last.
+    /// Makes the period current that decides among the resolved purchases (`PurchaseHistory.subscriptions(at:)`). The documents
+    /// that the sandbox signs then resolve to the period that it continues.
     ///
     /// Several run after a reversed refund, if the customer bought again after the refund. The renewal settings stay, because
     /// they are the customer's last.
     mutating func chooseCurrentPeriod(of original: String) {
-        guard let subscription = subscriptions[original] else { return }
-        let time = now
-        func end(of transaction: SandboxTransaction) -> Int64 {
-            min(transaction.payload.expiresDate ?? .min, transaction.payload.revocationDate ?? .max)
-        }
-        func rank(of transaction: SandboxTransaction) -> (level: Int, end: Int64) {
-            let end = end(of: transaction)
-            guard end > time else { return (.min, end) }
-            let level = transaction.payload.productId.flatMap { catalog[$0]?.level } ?? .max
-            return (-level, end)
-        }
-        let current = currentTransactions(of: subscription).map(rank).max { $0 < $1 } ?? (.min, .min)
-        let others = (customers[subscription.customer]?.transactionIds ?? []).compactMap { transactions[$0] }.filter {
-            $0.originalId == original && !$0.isRevoked && $0.payload.isUpgraded != true && rank(of: $0) > current
-        }
-        guard let chosen = others.max(by: { rank(of: $0) < rank(of: $1) }), let product = chosen.payload.productId
-        else {
-            return
-        }
+        guard let subscription = subscriptions[original],
+            let standing = history(of: customers[subscription.customer], []).subscriptions(at: now)
+                .first(where: { $0.subscriptionId == original }),
+            let chosen = standing.transactionId, let product = standing.productId,
+            !currentTransactions(of: subscription).contains(where: { $0.id == chosen })
+        else { return }
         let price = product == subscription.productId ? subscription.renewalPrice : catalog[product]?.price
         update(original) {
-            $0.transactionId = chosen.id
+            $0.transactionId = chosen
             $0.productId = product
-            $0.expiresDate = end(of: chosen)
+            $0.expiresDate = standing.periodEnd
             $0.renewalPrice = price
-            if $0.expiresDate > time {
+            switch standing.status {
+            case .active:
                 $0.phase = .active
                 $0.retryEnds = nil
-            } else if $0.phase == .revoked {
-                $0.phase = .expired(.cancelled)
+            case .revoked: $0.phase = .revoked
+            default: if $0.phase == .revoked { $0.phase = .expired(.cancelled) }
             }
         }
     }

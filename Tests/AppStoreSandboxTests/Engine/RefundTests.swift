@@ -1,5 +1,6 @@
 import AppStoreModels
 import AppStoreSandbox
+import Purchases
 import Testing
 
 struct RefundTests {
@@ -153,6 +154,30 @@ struct RefundTests {
         #expect(shop.takeNotifications() == [])
         shop.pass(12 * Shop.monthly)
         #expect(shop.takeNotifications() == ["DID_RENEW"])
+    }
+
+    @Test("The current period is the one that decides among the resolved purchases, also if two end together")
+    func decidingPeriod() throws {
+        var shop = try Shop()
+        let year = try shop.buy(Sold.basicYear)
+        try shop.engine.refund(year.id, at: shop.now)
+        shop.pass(55 * Shop.minute)
+        let month = try shop.buy(Sold.basic)
+        #expect(month.payload.expiresDate == year.payload.expiresDate)
+        func expectCurrent(_ transaction: SandboxTransaction) throws {
+            let subscription = try shop.subscription(year.id)
+            #expect(subscription.status == .active && subscription.transactionId == transaction.id)
+            let transactions = shop.engine.transactions(of: try shop.engine.customer("ada")).map(\.payload)
+            let resolved = PurchaseHistory(transactions: transactions).subscriptions(at: shop.now)
+            #expect(resolved.map(\.transactionId) == [transaction.id])
+        }
+        try shop.engine.reverseRefund(year.id, at: shop.now)
+        try expectCurrent(month)
+        try shop.engine.refund(month.id, at: shop.now)
+        try expectCurrent(year)
+        // Of two periods that end together, the one that began last decides, no matter which refund was reversed first.
+        try shop.engine.reverseRefund(month.id, at: shop.now)
+        try expectCurrent(month)
     }
 
     @Test("A refunded non-consumable can be bought again")
