@@ -53,6 +53,19 @@ package struct CivilDay {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
+    /// The day of a date, in milliseconds since 1970-01-01T00:00:00Z.
+    package init(milliseconds: Int64) {
+        self.init(daysSince1970: milliseconds.flooredQuotient(.millisecondsPerDay))
+    }
+
+    /// The first day of a month.
+    package init(monthsSinceYear0 months: Int64) {
+        self.init(year: months.flooredQuotient(12), month: months.flooredRemainder(12) + 1, day: 1)
+    }
+
+    /// The number of the month, from January of the year 0 on.
+    package var monthsSinceYear0: Int64 { year * 12 + month - 1 }
+
     @inlinable
     package var daysSince1970: Int64 {
         let marchYear = month <= 2 ? year - 1 : year
@@ -75,9 +88,7 @@ package struct CivilDay {
 
     /// The same day `months` later, or the last day of that month if it has no such day.
     package func adding(months: Int64) -> CivilDay {
-        let total = year * 12 + (month - 1) + months
-        let newYear = total.flooredQuotient(12)
-        var result = CivilDay(year: newYear, month: total - newYear * 12 + 1, day: 1)
+        var result = CivilDay(monthsSinceYear0: monthsSinceYear0 + months)
         result.day = min(day, result.daysInMonth)
         return result
     }

@@ -5,7 +5,7 @@ package struct CivilTime {
 
     /// - Parameter milliseconds: since 1970-01-01T00:00:00Z.
     package init(milliseconds: Int64) {
-        day = CivilDay(daysSince1970: milliseconds.flooredQuotient(.millisecondsPerDay))
+        day = CivilDay(milliseconds: milliseconds)
         self.milliseconds = milliseconds.flooredRemainder(.millisecondsPerDay)
     }
 

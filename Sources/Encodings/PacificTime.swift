@@ -24,7 +24,7 @@ package enum PacificTime {
     ///   - milliseconds: within ``range``.
     package static func adding(months: Int64, to milliseconds: Int64) -> Int64 {
         let local = local(milliseconds)
-        let day = CivilDay(daysSince1970: local.flooredQuotient(.millisecondsPerDay)).adding(months: months)
+        let day = CivilDay(milliseconds: local).adding(months: months)
         return instant(local: day.daysSince1970 * .millisecondsPerDay + local.flooredRemainder(.millisecondsPerDay))
     }
 
@@ -33,9 +33,9 @@ package enum PacificTime {
     /// seconds.
     package static func wholeMonths(from start: Int64, to end: Int64) -> Int64 {
         guard end > start else { return 0 }
-        let first = CivilDay(daysSince1970: local(start).flooredQuotient(.millisecondsPerDay))
-        let last = CivilDay(daysSince1970: local(end + 1_000).flooredQuotient(.millisecondsPerDay))
-        let months = (last.year - first.year) * 12 + last.month - first.month
+        let first = CivilDay(milliseconds: local(start))
+        let last = CivilDay(milliseconds: local(end + 1_000))
+        let months = last.monthsSinceYear0 - first.monthsSinceYear0
         return months > 0 && adding(months: months, to: start) > end + 1_000 ? months - 1 : months
     }
 }

@@ -23,4 +23,23 @@ struct CivilDayTests {
             #expect(CivilDay(existing: day.year, day.month, day.day)?.daysSince1970 == days)
         }
     }
+
+    @Test("Months are counted from January of the year 0, and each begins with its first day")
+    func months() throws {
+        let day = try #require(CivilDay(existing: 2024, 12, 31))
+        #expect(day.monthsSinceYear0 == 24_299)
+        for months in [Int64(-1), 0, 11, 12, 24_299] {
+            let first = CivilDay(monthsSinceYear0: months)
+            #expect(first.monthsSinceYear0 == months && first.day == 1 && (1...12).contains(first.month))
+        }
+        #expect(CivilDay(monthsSinceYear0: 24_299).daysSince1970 == day.daysSince1970 - 30)
+        #expect(day.adding(months: 2).daysSince1970 == CivilDay(existing: 2025, 2, 28)?.daysSince1970)
+    }
+
+    @Test("A date is on the day that contains it, also before 1970")
+    func dates() {
+        #expect(CivilDay(milliseconds: Int64.millisecondsPerDay - 1).daysSince1970 == 0)
+        #expect(CivilDay(milliseconds: Int64.millisecondsPerDay).daysSince1970 == 1)
+        #expect(CivilDay(milliseconds: -1).daysSince1970 == -1)
+    }
 }

@@ -90,8 +90,7 @@ struct BatchCounts: Sendable {
         products.add(transaction.payload.productId ?? "unknown")
         types.add(transaction.payload.type?.rawValue ?? "unknown")
         if let date = transaction.payload.purchaseDate {
-            let days = date.flooredQuotient(.millisecondsPerDay)
-            years.add(CivilDay(daysSince1970: days).year)
+            years.add(CivilDay(milliseconds: date).year)
         } else {
             summary.transactionsByYear["unknown", default: 0] += 1
         }

@@ -230,7 +230,8 @@ public struct StoreReport: Sendable, Equatable {
 private struct StoreReportCounter {
     let date: Int64
     let catalog: ProductCatalog?
-    private var months: [Int: (started: Int, ended: Int)] = [:]
+    /// By `CivilDay.monthsSinceYear0`.
+    private var months: [Int64: (started: Int, ended: Int)] = [:]
     private var terms: [String: StoreReport.Term] = [:]
     private var quarantine: [String: StoreReport.Quarantine] = [:]
     private var questions: [OpenQuestion.Reason: Int] = [:]
@@ -310,7 +311,7 @@ private struct StoreReportCounter {
             report.subscriptionsByStatus[standing.status.name, default: 0] += 1
             let periods = transactions[standing.subscriptionId] ?? []
             if let start = periods.subscriptionStart { months[month(start), default: (0, 0)].started += 1 }
-            if !standing.hasAccess { months[month(min(standing.accessEnds, date)), default: (0, 0)].ended += 1 }
+            if let end = standing.accessEnded { months[month(end), default: (0, 0)].ended += 1 }
             guard let isPaid = periods.isPaidAfterTrial else { continue }
             report.trials += 1
             if isPaid { report.trialsPaid += 1 }
@@ -373,9 +374,9 @@ private struct StoreReportCounter {
         guard let first = months.keys.min() else { return }
         let last = month(date)
         var active = 0
-        for place in max(first, last - StoreReport.maximumMonths + 1)...max(first, last) {
-            var month = StoreReport.Month(
-                year: Int(Int64(place).flooredQuotient(12)), month: Int(Int64(place).flooredRemainder(12)) + 1)
+        for place in first...last {
+            let day = CivilDay(monthsSinceYear0: place)
+            var month = StoreReport.Month(year: Int(day.year), month: Int(day.month))
             let counts = months[place] ?? (0, 0)
             (month.started, month.ended) = counts
             active += counts.started - counts.ended
@@ -384,19 +385,14 @@ private struct StoreReportCounter {
         }
     }
 
-    /// Months since the year 0. Dates before the first month that is listed count in it.
-    private func month(_ milliseconds: Int64) -> Int {
-        func place(_ milliseconds: Int64) -> Int {
-            let day = CivilDay(daysSince1970: milliseconds.flooredQuotient(.millisecondsPerDay))
-            return Int(day.year * 12 + day.month - 1)
-        }
-        let last = place(date)
-        return min(max(place(milliseconds), last - StoreReport.maximumMonths + 1), last)
+    /// The month in which a date counts. Dates before the first month that is listed count in it.
+    private func month(_ milliseconds: Int64) -> Int64 {
+        let last = CivilDay(milliseconds: date).monthsSinceYear0
+        let first = last - Int64(StoreReport.maximumMonths) + 1
+        return min(max(CivilDay(milliseconds: milliseconds).monthsSinceYear0, first), last)
     }
 
-    private static func year(_ milliseconds: Int64) -> String {
-        String(CivilDay(daysSince1970: milliseconds.flooredQuotient(.millisecondsPerDay)).year)
-    }
+    private static func year(_ milliseconds: Int64) -> String { String(CivilDay(milliseconds: milliseconds).year) }
 }
 
 extension ExportedTransaction {

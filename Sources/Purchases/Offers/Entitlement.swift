@@ -274,6 +274,9 @@ extension SubscriptionStanding {
     /// The original transaction id; for a transaction without one, its own id.
     package var subscriptionId: String { originalTransactionId ?? transactionId ?? "" }
 
+    /// When the access ended, in milliseconds since 1970; nil while the customer has it.
+    package var accessEnded: Int64? { hasAccess ? nil : accessEnds }
+
     fileprivate var rank: Int {
         switch status {
         case .active: 0

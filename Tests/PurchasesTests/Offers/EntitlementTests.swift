@@ -35,6 +35,18 @@ struct EntitlementTests {
         #expect(Samples.history(Samples.monthly(0..<2)).entitlements(at: Samples.month(0) - 1).isEmpty)
     }
 
+    @Test("The access of a subscription ended at its expiry or refund, unless a period or a grace period gives access")
+    func accessEnded() throws {
+        let months = Samples.monthly(0..<2)
+        #expect(try best(months, at: Samples.month(2) - 1).accessEnded == nil)
+        #expect(try best(months, at: Samples.month(4)).accessEnded == Samples.month(2))
+        let refunded = Samples.period(0, 1) { $0.revocationDate = Samples.month(0) + Samples.day }
+        #expect(try best([refunded], at: Samples.month(0) + Samples.day).accessEnded == Samples.month(0) + Samples.day)
+        let grace = Samples.month(2) + 6 * Samples.day
+        #expect(try best(months, [retry], at: grace - 1).accessEnded == nil)
+        #expect(try best(months, [retry], at: grace).accessEnded == Samples.month(2))
+    }
+
     @Test("Each subscription comes once, with the period that decides, without a grace period")
     func subscriptions() throws {
         let shared = Samples.period(5, 6) {
