@@ -42,7 +42,7 @@ public final class VerifyReceiptServer: Service {
     private let adminChannel: HTTP1Channel
     private let lookUp: (responder: LookUpResponder, channel: HTTP1Channel)?
     private let consumption: ConsumptionRounds?
-    private let endings: EndingRounds?
+    private let endings: EndingSweeps?
     private let retention: RetentionRounds?
     private let readiness: Readiness
     private let hasMetricsBackend: Bool
@@ -125,7 +125,7 @@ public final class VerifyReceiptServer: Service {
                 ConsumptionRounds($0, interval: settings.interval, credentials: configuration.appStore, state)
             }
         }
-        self.endings = endings.map { EndingRounds(store: $0, settings: configuration.endings, state: state) }
+        self.endings = endings.map { EndingSweeps(store: $0, settings: configuration.endings, state: state) }
         retention = removable.map { RetentionRounds(store: $0, settings: configuration.retention, state: state) }
         readiness = Readiness(store: store, writer: writer, registry: metrics.registry)
         let admin = AdminResponder(state: state, readiness: readiness)

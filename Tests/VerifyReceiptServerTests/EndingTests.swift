@@ -14,13 +14,13 @@ struct EndingTests {
     private static let day: Int64 = 86_400_000
     private static let june: Int64 = 1_717_243_200_000
 
-    /// A time that is set. Each round asks for it once, when it begins.
-    private final class RoundClock: Sendable {
-        private let state: Mutex<(now: Int64, rounds: Int)>
+    /// A time that is set. Each sweep asks for it once, when it begins.
+    private final class SweepClock: Sendable {
+        private let state: Mutex<(now: Int64, sweeps: Int)>
 
         init(_ now: Int64) { state = Mutex((now, 0)) }
 
-        private var rounds: Int { state.withLock { $0.rounds } }
+        private var sweeps: Int { state.withLock { $0.sweeps } }
 
         func set(_ now: Int64) { state.withLock { $0.now = now } }
 
@@ -28,16 +28,16 @@ struct EndingTests {
         var time: @Sendable () -> Int64 {
             {
                 self.state.withLock { state in
-                    state.rounds += 1
+                    state.sweeps += 1
                     return state.now
                 }
             }
         }
 
-        /// Waits until some rounds have begun and ended.
-        func waitForRounds() async throws {
-            let before = rounds
-            try await eventually("further rounds") { rounds >= before + 5 }
+        /// Waits until some sweeps have begun and ended.
+        func waitForSweeps() async throws {
+            let before = sweeps
+            try await eventually("further sweeps") { sweeps >= before + 5 }
         }
     }
 
@@ -70,14 +70,14 @@ struct EndingTests {
     func ends() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
-        let clock = RoundClock(Self.june)
+        let clock = SweepClock(Self.june)
         _ = try await store.recordEndings(by: Self.june - 2 * Self.day, limit: 1)
         _ = try await store.apply([Self.subscription("1", until: 1), Self.subscription("2", until: 9)])
         let configuration = Self.configuration(delay: .seconds(86_400))
         try await TestServer.run(configuration, store: store, clock: clock.time) { server in
             // Over, but documents may still come.
             clock.set(Self.june + Self.day)
-            try await clock.waitForRounds()
+            try await clock.waitForSweeps()
             #expect(try await Self.events(store) == [.purchased, .purchased])
             clock.set(Self.june + 2 * Self.day)
             try await eventually("it has ended") { try await Self.events(store).count == 3 }
@@ -118,10 +118,10 @@ struct EndingTests {
         _ = try await store.recordTermEnds(by: Self.june, limit: 10, catalogs: TermCatalogs(other: catalog))
         var configuration = Self.configuration(delay: .zero)
         configuration.endpoint.apps = [AppConfiguration(bundleId: "com.example.app", catalog: catalog)]
-        let clock = RoundClock(Self.june + 7 * Self.day)
+        let clock = SweepClock(Self.june + 7 * Self.day)
         try await TestServer.run(configuration, store: store, clock: clock.time) { _ in
             try await eventually("it has ended") { try await Self.events(store).count == 3 }
-            try await clock.waitForRounds()
+            try await clock.waitForSweeps()
             let entries = try await store.changes(after: 0, limit: 10)
             #expect(entries.map(\.transactionId) == ["1", "2", "1"])
             #expect(entries.last?.event == .endedByTime)
@@ -129,7 +129,7 @@ struct EndingTests {
         try await store.close()
     }
 
-    @Test("A store that cannot be written to fails the round, not the readiness, and the next round makes up for it")
+    @Test("A store that cannot be written to fails the sweep, not the readiness, and the next sweep makes up for it")
     func failure() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
@@ -141,6 +141,11 @@ struct EndingTests {
             try await eventually("it fails") {
                 server.server.metricsText.contains("legacy_receipts_ledger_endings_total{outcome=\"failed\"}")
             }
+            // The word of Documentation/Ledger.md.
+            let help = server.server.metricsText.split(separator: "\n").first {
+                $0.hasPrefix("# HELP legacy_receipts_ledger_endings_total ")
+            }
+            #expect(help?.hasSuffix("; and sweeps that failed.") == true)
             try await eventually("it is ready") {
                 try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == 200
             }

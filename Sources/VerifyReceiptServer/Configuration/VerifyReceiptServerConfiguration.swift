@@ -242,12 +242,12 @@ public struct VerifyReceiptServerConfiguration: Sendable {
 
     /// When the ledger gets entries of purchases that ended without a document (`PurchaseEndings`).
     public struct Endings: Sendable, Hashable {
-        /// The time between two rounds; zero for none.
+        /// The time between two sweeps; zero for none.
         public var interval = Duration.seconds(60)
         /// How long after an end a document may still come.
         public var delay = Duration.seconds(300)
 
-        /// The defaults of the configuration file: a round each minute, for ends five minutes ago and earlier.
+        /// The defaults of the configuration file: a sweep each minute, for ends five minutes ago and earlier.
         public init() {}
     }
 

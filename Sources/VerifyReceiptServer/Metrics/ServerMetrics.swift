@@ -109,7 +109,7 @@ final class ServerMetrics: Sendable {
         ledgerEndings = registry.counters(
             prefix + "ledger_endings_total",
             "Purchases that ended by time, by outcome: recorded (entries of the ledger), unreadable (damaged rows); and "
-                + "rounds that failed.", labels: "outcome")
+                + "sweeps that failed.", labels: "outcome")
         retentionRemoved = registry.counters(
             prefix + "retention_removed_total",
             "Rows that the limits of retention removed, by kind: notifications, receipts; and removals that failed.",

@@ -4,8 +4,8 @@ import Purchases
 import TransactionStore
 import VerifyReceipt
 
-/// Looks again and again at the purchases that have ended by time, and counts the entries that the ledger gets.
-struct EndingRounds: Sendable {
+/// The sweeps of a server: each looks for the purchases that have ended by time. Counts the entries that the ledger gets.
+struct EndingSweeps: Sendable {
     let store: any PurchaseEndings
     let settings: VerifyReceiptServerConfiguration.Endings
     let state: ServerState
@@ -15,11 +15,11 @@ struct EndingRounds: Sendable {
         guard settings.interval > .zero else { return }
         while true {
             do { try await Task.sleep(for: settings.interval) } catch { return }
-            await round()
+            await sweep()
         }
     }
 
-    func round() async {
+    private func sweep() async {
         let date = state.clock().subtractingSaturated(settings.delay.wholeMilliseconds)
         do {
             // That of now, because a reload can change the catalogs.
@@ -35,7 +35,7 @@ struct EndingRounds: Sendable {
             guard !Task.isCancelled else { return }
             state.metrics.ledgerEndings.add("failed")
             state.logger.warning(
-                "ends by time cannot be added to the ledger; the next round tries again",
+                "ends by time cannot be added to the ledger; the next sweep tries again",
                 metadata: ["error": "\(error)"])
         }
     }
