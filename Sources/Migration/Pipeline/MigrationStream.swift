@@ -55,26 +55,38 @@ public struct MigrationStream: Sendable {
     private static func migrate(_ batch: InputBatch, _ migrator: RecordMigrator, into output: inout BatchOutput) {
         var one = BatchOutput()
         for index in 0..<batch.count {
-            let record = batch.record(index)
-            let (migrated, transactions) = (one.counts.migratedRecords, one.counts.transactions)
-            let (appTransactions, renewalInfos) = (one.counts.appTransactions, one.counts.renewalInfos)
-            migrator.migrate(record, into: &one)
-            move(&one.transactions, to: &output.transactions)
-            move(&one.appTransactions, to: &output.transactions)
-            move(&one.renewalInfos, to: &output.transactions)
-            let quarantined = moveQuarantine(&one.quarantine, to: &output.transactions)
-            output.transactions.beginObject()
-            output.transactions.member("status", one.counts.migratedRecords > migrated ? "migrated" : "quarantined")
-            output.transactions.member("transactions", one.counts.transactions - transactions)
-            output.transactions.member("app-transactions", one.counts.appTransactions - appTransactions)
-            output.transactions.member("renewal-infos", one.counts.renewalInfos - renewalInfos)
-            output.transactions.member("quarantine", quarantined)
-            output.transactions.object("source") { record.place.writeMembers(to: &$0) }
-            output.transactions.member("output", "records")
-            output.transactions.endObject()
-            output.transactions.newline()
+            migrate(batch.record(index), migrator, &one, to: &output.transactions)
         }
         output.counts = one.counts
+    }
+
+    /// Migrates one record, and writes its lines.
+    /// - Parameters:
+    ///   - one: has no lines, before and after. It counts the records.
+    ///   - lines: gets the lines of all outputs.
+    ///   - quarantined: receives the record's lines in the quarantine, as a store keeps them.
+    static func migrate(
+        _ record: InputRecord, _ migrator: RecordMigrator, _ one: inout BatchOutput, to lines: inout JSONWriter,
+        quarantined: (JSONWriter) -> Void = { _ in }
+    ) {
+        let (migrated, transactions) = (one.counts.migratedRecords, one.counts.transactions)
+        let (appTransactions, renewalInfos) = (one.counts.appTransactions, one.counts.renewalInfos)
+        migrator.migrate(record, into: &one)
+        move(&one.transactions, to: &lines)
+        move(&one.appTransactions, to: &lines)
+        move(&one.renewalInfos, to: &lines)
+        quarantined(one.quarantine)
+        let quarantine = moveQuarantine(&one.quarantine, to: &lines)
+        lines.beginObject()
+        lines.member("status", one.counts.migratedRecords > migrated ? "migrated" : "quarantined")
+        lines.member("transactions", one.counts.transactions - transactions)
+        lines.member("app-transactions", one.counts.appTransactions - appTransactions)
+        lines.member("renewal-infos", one.counts.renewalInfos - renewalInfos)
+        lines.member("quarantine", quarantine)
+        lines.object("source") { record.place.writeMembers(to: &$0) }
+        lines.member("output", "records")
+        lines.endObject()
+        lines.newline()
     }
 
     private static func move(_ lines: inout JSONWriter, to all: inout JSONWriter) {

@@ -216,10 +216,17 @@ private struct Work {
     /// Migrates the first records of a batch.
     mutating func migrate(_ batch: InputBatch, first count: Int, _ used: inout UsedColumns) -> MigrationSummary {
         var output = BatchOutput()
+        var lines = JSONWriter()
         for index in 0..<count {
             let start = ContinuousClock.now
             let record = batch.record(index)
-            migrator.migrate(record, into: &output)
+            var quarantine = JSONWriter()
+            if sizes == nil {
+                MigrationStream.migrate(record, migrator, &output, to: &lines) { quarantine = $0 }
+            } else {
+                migrator.migrate(record, into: &output)
+                swap(&quarantine, &output.quarantine)
+            }
             duration += ContinuousClock.now - start
             let documents = record.payload.documents.map(\.carried)
             for columns in documents.isEmpty ? [[]] : documents {
@@ -232,19 +239,16 @@ private struct Work {
                     if let column = options.documentColumns.column(role, columns) { used.roles[column.name] = role }
                 }
             }
-            if !output.quarantine.bytes.isEmpty { keepExamples(&output.quarantine, record) }
+            if !quarantine.bytes.isEmpty { keepExamples(quarantine.bytes, record) }
         }
-        for writer in [output.transactions, output.appTransactions, output.renewalInfos] {
-            lineBytes += writer.bytes.count
-        }
+        lineBytes += lines.bytes.count
         let additions = migrator.filing?.verified.new(in: output.additions) ?? output.additions
         sizes?.add(additions)
         return output.counts.total()
     }
 
-    private mutating func keepExamples(_ lines: inout JSONWriter, _ record: InputRecord) {
-        lineBytes += lines.bytes.count
-        for line in lines.bytes.split(separator: 0x0A) {
+    private mutating func keepExamples(_ lines: [UInt8], _ record: InputRecord) {
+        for line in lines.split(separator: 0x0A) {
             sizes?.add(quarantined: QuarantinedRecord(line: Array(line)))
             guard let object = (try? JSONValue.parse(line))?.object, let code = object["reason"]?.string,
                 reasons[code] == nil
@@ -253,6 +257,5 @@ private struct Work {
                 reason: code, message: object["message"]?.string ?? "", place: record.place.description,
                 sha256: object["source"]?["sha256"]?.string ?? "")
         }
-        lines.removeAll()
     }
 }

@@ -6,6 +6,7 @@ import Migration
 import PostgreSQLTransactionStore
 import ReceiptForge
 import SQLiteTransactionStore
+import Synchronization
 import TestDatabase
 import TestSupport
 import Testing
@@ -34,16 +35,13 @@ struct MigrationPlanTests {
             .plan(inputs: inputs)
     }
 
-    /// What the migration of all inputs into files gives, and the plan of it; made once.
-    private static let files = Task {
-        let folder = try TemporaryFolder()
-        let summary = try await streamRecords(try options(), inputs: inputs, to: folder.file("output"))
-        var outputs: [String: [UInt8]] = [:]
-        for name in ["transactions", "app-transactions", "renewal-infos", "quarantine"] {
-            outputs[name] = [UInt8](
-                try Data(contentsOf: URL(fileURLWithPath: folder.file("output/\(name).ndjson"))))
+    /// The lines of a stream of all inputs, and the plan of it; made once.
+    private static let stream = Task {
+        let lines = Mutex<[UInt8]>([])
+        let summary = try await MigrationStream(options: try options()).run(inputs: inputs) { bytes in
+            lines.withLock { $0 += bytes }
         }
-        return (summary: summary, outputs: outputs, plan: try plan(inputs, store: false))
+        return (summary: summary, lines: lines.withLock { $0 }, plan: try plan(inputs, store: false))
     }
 
     /// A table whose columns have names that say nothing, and one that says too much.
@@ -63,14 +61,14 @@ struct MigrationPlanTests {
         return lines.joined(separator: lineEnd) + lineEnd
     }
 
-    @Test("The counts of a plan over all records are those of the migration into files")
-    func countsOfFiles() async throws {
-        let (summary, outputs, plan) = try await Self.files.value
+    @Test("The counts of a plan over all records are those of the stream, and its bytes are those of the lines")
+    func countsOfStream() async throws {
+        let (summary, lines, plan) = try await Self.stream.value
         #expect(plan.summary == summary)
         #expect(plan.isWhole)
         #expect(plan.records == summary.recordsRead)
         #expect(!plan.summary.isClean)
-        #expect(plan.outputBytes == outputs.values.reduce(0) { $0 + $1.count })
+        #expect(plan.outputBytes == lines.count)
     }
 
     @Test("The counts of a plan over all records are those of the migration into a store")
@@ -87,7 +85,8 @@ struct MigrationPlanTests {
 
     @Test("Each reason has an example: the first record in the quarantine, by its place and hash")
     func examples() async throws {
-        let (_, outputs, plan) = try await Self.files.value
+        let (_, lines, plan) = try await Self.stream.value
+        let outputs = StreamedLines.byOutput(lines)
         var first: [String: JSONValue] = [:]
         var counts: [String: Int] = [:]
         for line in try FixtureRun.lines(outputs["quarantine"] ?? []) {
