@@ -24,8 +24,14 @@ struct BatchPurchases {
 
     /// Appends the entries that are due after those of the facts.
     func record(_ session: PostgreSQLSession, _ connections: inout SQLConnections) throws {
-        let terms = batch.transactions.filter(\.mayMoveTerms).map { row in
-            SQLOwnedPurchase(purchase(row.owner), of: owners.customers[batch.identities[row.owner].component])
+        // A new customer has no term if no document of the batch states the type of a purchase. A bulk load of old receipts has
+        // many.
+        let terms = batch.transactions.filter(\.mayMoveTerms).compactMap { row -> SQLOwnedPurchase? in
+            let component = batch.identities[row.owner].component
+            let customer = owners.customers[component]
+            let isKnown = !owners.isNewCustomer[component] || owners.joinedCustomers.contains(customer)
+            guard row.statesNonRenewingSubscription || isKnown else { return nil }
+            return SQLOwnedPurchase(purchase(row.owner), of: customer)
         }
         try session.recordTerms(of: Set(terms), joined: owners.joinedCustomers, &connections)
         let places = placesOfDocuments()

@@ -30,6 +30,8 @@ final class FactBatch: Sendable {
         var revokes = false
         /// `mayMoveTerms` of a transaction.
         var mayMoveTerms = false
+        /// `statesNonRenewingSubscription` of a transaction.
+        var statesNonRenewingSubscription = false
         /// `isPeriod` of a transaction.
         var isPeriod = false
         /// `storedProduct` of a transaction; empty if it has none.

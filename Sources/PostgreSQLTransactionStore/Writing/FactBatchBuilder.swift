@@ -54,6 +54,7 @@ struct FactBatchBuilder {
             row.isPlainPurchase = fact.isPlainPurchase
             row.revokes = fact.revokes
             row.mayMoveTerms = fact.mayMoveTerms
+            row.statesNonRenewingSubscription = fact.statesNonRenewingSubscription
             row.lookDate = fact.lookDate
             row.isPeriod = fact.isPeriod
             if let product = fact.storedProduct { row.product = keep(product) }

@@ -210,12 +210,16 @@ public struct ProcessedNotification: Hashable, Sendable {
 
 extension TransactionFact {
     /// Whether the fact can move terms of non-renewing subscriptions, so that an engine must look at those of the
-    /// customer. The fact states such a purchase, or the cancellation of a purchase without a type: notifications of
-    /// version 1, iOS 6 receipts and some app receipts state none, but another document may.
+    /// customer. The fact states such a purchase, or a purchase without a type: notifications of version 1, iOS 6
+    /// receipts and some app receipts state none, but another document may. It may also take back a refund that an
+    /// older receipt states, or state another copy of the purchase.
     public var mayMoveTerms: Bool {
-        if payload.type == .nonRenewingSubscription || origin.kind == .notified { return true }
-        return payload.type == nil && payload.expiresDate == nil && revokes && origin.kind.isSigned
+        if statesNonRenewingSubscription || origin.kind == .notified { return true }
+        return payload.type == nil && payload.expiresDate == nil && origin.kind.isSigned
     }
+
+    /// Whether the fact itself states the type of a non-renewing subscription. A purchase has terms only if a fact does.
+    package var statesNonRenewingSubscription: Bool { payload.type == .nonRenewingSubscription }
 
     /// Whether the fact states a period, so that an engine must look at the renewal of its purchase.
     package var isPeriod: Bool { payload.expiresDate != nil }

@@ -124,6 +124,24 @@ extension StoreConformance {
                 sorted(store.text), equals: sorted("1 purchased, 2 purchased, 3 purchased, 2 revoked, 3 termMoved"))
             _ = try await LedgerAudit.check(store)
         },
+        StoreRule(opened: "a newer receipt without a type and without the refund moves the terms back") { store in
+            let all = (Int64(1)...3).map { purchase("\($0)", day: $0, token: token) }
+            try await store.add(Samples.set(all))
+            func untyped(at delay: Int64, _ legacy: LegacyTransactionFields?) -> FactSet {
+                Samples.set(
+                    Samples.fact("2", product: "season", at: Samples.june + delay, legacy: legacy) {
+                        $0.purchaseDate = Samples.june + 2 * Samples.day
+                        $0.originalPurchaseDate = $0.purchaseDate
+                    })
+            }
+            try await store.add(untyped(at: 1, cancelled))
+            for _ in 1...2 { try await store.add(untyped(at: 2, nil)) }
+            try await expect(
+                sorted(store.text),
+                equals: sorted(
+                    "1 purchased, 2 purchased, 3 purchased, 2 revoked, 3 termMoved, 2 reinstated, 3 termMoved"))
+            _ = try await LedgerAudit.check(store)
+        },
         StoreRule(opened: "merging two customers moves their terms") { store in
             _ = try await store.apply([
                 Samples.set(purchase("1", day: 1)), Samples.set(purchase("2", day: 2)), Samples.set(Samples.fact("7")),
