@@ -113,11 +113,11 @@ extension [StoredTransaction] {
             guard let place = deciding.first(where: { self[$0].payload.price != nil }) ?? deciding.first
             else { return nil }
             var one = self[place]
-            // A refund is stated about one copy, also when another copy states an upgrade.
+            // A refund is stated about one copy, also when that copy or another one states an upgrade.
             let refunded = places.first {
                 self[$0].payload.hasRevocation && (signed.isEmpty || self[$0].revocationIsProven)
             }
-            if one.payload.isUpgraded == true, !one.payload.hasRevocation, let refunded {
+            if !one.payload.hasRevocation, let refunded {
                 one.payload.isUpgraded = nil
                 one.removeRevocation()
                 one.takeRevocation(of: self[refunded])

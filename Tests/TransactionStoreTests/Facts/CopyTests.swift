@@ -171,6 +171,24 @@ struct CopyTests {
         }
     }
 
+    @Test("A refund of an upgraded copy counts, also if the other copy has the price and states no upgrade")
+    func amountsOfRefundedUpgrade() throws {
+        for (refunded, other) in [("2", "3"), ("3", "2")] {
+            let amounts = try paid(by: [
+                period(refunded, .notificationV2, at: 2, revoked: Self.refund) {
+                    $0.isUpgraded = true
+                    $0.revocationType = .refundFull
+                },
+                period(other, .notificationV2, at: 1) {
+                    $0.price = 5_000
+                    $0.currency = "USD"
+                },
+            ])
+            #expect(amounts.purchased == ["USD": 5_000] && amounts.refunded == amounts.purchased)
+            #expect(amounts.refunds == 1)
+        }
+    }
+
     @Test("An unsigned refund of one copy does not count if another copy is signed, whichever has the greater id")
     func amountsOfSignedCopy() throws {
         for (recorded, signed) in [("2", "3"), ("3", "2")] {
