@@ -444,7 +444,10 @@ actor MemoryPlace {
         if named.identity.kind == .originalTransactionId {
             receipts[customer] = nil
             let filing = Filing(scope: hash.scope, original: named.identity.value)
-            for id in (transactions[filing] ?? [:]).keys { terms[customer]?[id] = nil }
+            for id in (transactions[filing] ?? [:]).keys
+            where heir(of: id, in: hash.scope, erasing: [named.identity]) == nil { terms[customer]?[id] = nil }
+            // Without the erased purchase, the terms after it end earlier.
+            for id in (terms[customer] ?? [:]).keys { terms[customer]?[id]?.lookDate = 0 }
             customers[named] = nil
             identities[customer]?.removeAll { $0 == named }
             // The entries of the other purchases can name this one.

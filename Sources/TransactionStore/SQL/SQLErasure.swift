@@ -63,6 +63,8 @@ package struct SQLErasure {
                 // They can name an erased purchase.
                 try session.run(
                     "UPDATE ledger SET earlier_before = NULL WHERE earlier_before IS NOT NULL AND \(entries(of: part))")
+                // Without an erased purchase before it, a term ends earlier.
+                try session.run("UPDATE term_bases SET due_at = 0 WHERE \(rows(of: part))")
             }
         }
         let mentioned = MentionedIdentities(erased.filter { $0.kind == .appTransactionId })
@@ -98,6 +100,7 @@ package struct SQLErasure {
         // Before the entries: a look that holds the row of a purchase is about to append some, and one that does not leaves
         // the purchase out.
         for part in purchases {
+            try keepTerms(of: part, erasing: all)
             for table in ["ledger_endings", "term_bases"] {
                 _ = try delete("\(sql: table) WHERE \(rows(of: part))")
             }
@@ -144,8 +147,44 @@ package struct SQLErasure {
         let purchases = try session.rows(
             "SELECT DISTINCT \(sql: dialect.scope), \(sql: dialect.purchaseInScope) FROM ledger WHERE \(ofPart)"
         ) { try $0.purchase(0) }
+        for (id, key) in try heirs(of: purchases, erasing: all) {
+            // Earlier purchases may name the erased one.
+            try session.run(
+                """
+                UPDATE ledger SET \(sql: dialect.purchaseInScope) = \(key), earlier_before = NULL
+                WHERE transaction_id = \(id) AND \(ofPart)
+                """)
+        }
+    }
+
+    /// Moves the terms of such transactions, which are looked at again: without the erased documents, a term can end earlier.
+    private func keepTerms(of part: [String], erasing all: Set<CustomerIdentity>) throws {
+        let (scope, key) = (dialect.scope, dialect.purchaseInScope)
+        let purchases = try session.rows(
+            "SELECT DISTINCT \(sql: scope), \(sql: key) FROM term_bases WHERE \(rows(of: part))"
+        ) { try $0.purchase(0) }
+        for (id, heir) in try heirs(of: purchases, erasing: all) {
+            // A store from an older version can have the term under several purchases.
+            try session.run(
+                """
+                UPDATE term_bases SET \(sql: key) = \(heir), due_at = 0
+                WHERE transaction_id = \(id) AND \(rows(of: part))
+                    AND \(sql: key) = (
+                        SELECT MIN(\(sql: key)) FROM term_bases WHERE transaction_id = \(id) AND \(rows(of: part)))
+                    AND NOT EXISTS (
+                        SELECT 1 FROM term_bases
+                        WHERE \(sql: scope) = \(scopeId) AND \(sql: key) = \(heir) AND transaction_id = \(id))
+                """)
+        }
+    }
+
+    /// For each transaction of these purchases that a signed document states under an original id which is not erased too,
+    /// `SQLDialect.purchaseInScope` of that purchase.
+    private func heirs(
+        of purchases: [SQLPurchase], erasing all: Set<CustomerIdentity>
+    ) throws -> [String: SQLText.Value] {
         let sharing = try session.sharing(purchases).map { purchases[$0] }
-        guard !sharing.isEmpty else { return }
+        guard !sharing.isEmpty else { return [:] }
         var heirs: [String: SQLPurchase] = [:]
         for (id, purchase, isSigned) in try session.stating(transactionsOf: sharing, except: []) where isSigned {
             let identity = CustomerIdentity(.originalTransactionId, purchase.original)
@@ -154,15 +193,7 @@ package struct SQLErasure {
             if let known = heirs[id], (known.id, known.original) <= (purchase.id, purchase.original) { continue }
             heirs[id] = purchase
         }
-        for (id, purchase) in heirs {
-            let key: SQLText.Value = purchase.id == 0 ? .text(purchase.original) : .integer(purchase.id)
-            // Earlier purchases may name the erased one.
-            try session.run(
-                """
-                UPDATE ledger SET \(sql: dialect.purchaseInScope) = \(key), earlier_before = NULL
-                WHERE transaction_id = \(id) AND \(ofPart)
-                """)
-        }
+        return heirs.mapValues { $0.id == 0 ? .text($0.original) : .integer($0.id) }
     }
 
     private func delete(_ rows: SQLText) throws -> Int64 { Int64(try session.run("DELETE FROM \(rows)").changed) }

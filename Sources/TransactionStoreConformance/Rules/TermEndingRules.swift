@@ -56,6 +56,13 @@ extension StoreConformance {
         }
     }
 
+    /// Removes a purchase as a merge does with a store in which only this one was erased.
+    private static func removeAsMerged(_ original: String, from store: any CompleteTransactionStore) async throws {
+        let hashes = LeftHash.hashes(
+            of: [Samples.original(original)], in: Samples.scope, secret: LeftHash.makeSecret())
+        _ = try await store.apply(MigrationStep(leftHashes: hashes))
+    }
+
     static let termEndings: [StoreRule] = [
         afterFirstLook("a term that ends has one entry, at its end and not before, and none without a catalog") {
             store in
@@ -153,6 +160,27 @@ extension StoreConformance {
             let started = "1 started - active, 2 started - active, 3 started - active"
             try await expect(changes(store, after: 49, season("2", day: 5), season("3", day: 20)), equals: started)
             try await expect(changes(store, after: 50), equals: started + ", 3 expired active expired")
+        },
+        afterFirstLook("a term ends earlier after a merge has removed the purchase before it") { store in
+            let first = season("1", day: 1, of: customer)
+            _ = try await changes(store, after: 3, first, season("2", day: 2, of: customer))
+            try await removeAsMerged("1", from: store)
+            try await expect(changes(store, after: 31), equals: "2 started - active")
+            try await expect(changes(store, after: 32), equals: "2 started - active, 2 expired active expired")
+        },
+        afterFirstLook("a term ends after a merge has removed one of the two original ids of its transaction") {
+            store in
+            func seven(_ original: String) -> FactSet {
+                Samples.set(
+                    Samples.fact("7", original: original, product: "season", source: .notificationV2, at: date(2)) {
+                        $0.type = .nonRenewingSubscription
+                        $0.purchaseDate = date(1)
+                        $0.originalPurchaseDate = $0.purchaseDate
+                    })
+            }
+            for original in ["1", "2"] { _ = try await changes(store, after: 3, seven(original)) }
+            try await removeAsMerged("1", from: store)
+            try await expect(changes(store, after: 31), equals: "7 started - active, 7 expired active expired")
         },
         afterFirstLook("a look of a slower clock does not take the end of a term back") { store in
             let ended = "1 started - active, 1 expired active expired"
