@@ -12,7 +12,9 @@ struct MergeCommand: AsyncParsableCommand {
             genuine, the ids of processed notifications, the transactions that the App Store did not know, and the hashes of \
             erased customers (customer --leave-hashes). Data about an erased customer is removed from the store of --into. \
             The rules are those of migrate --into: each transaction once, the newest document of each kind. So any order \
-            and grouping of merges gives the same exports, and a merge that runs again changes nothing.
+            and grouping of merges gives the same exports, and a merge that runs again changes nothing. But if a store has \
+            hashes, name all stores in one command: hashes that come later do not separate customers again whom an erased \
+            purchase has joined.
 
             The source stores are only read. The store of --into is created if it is missing. Its ledger gets entries for \
             the changes, as for any later document. The ledgers of the sources, their consumers, and the positions of \
