@@ -66,23 +66,18 @@ extension StoreConformance {
                 // Unsigned data must not merge two customers.
                 Samples.set(Samples.fact("7", original: "3", source: .recordedReply, at: Samples.june + 2)),
             ]
-            for (number, order) in permutations(documents).enumerated() {
-                for isTogether in [true, false] {
-                    let scope = StoreScope(environment: .production, bundleId: "app \(number) \(isTogether)")
-                    let sets = order.map { moved($0, to: scope) }
-                    if isTogether { _ = try await store.apply(sets) } else { try await store.add(sets) }
-                    let one = try require(try await store.customer(original: "1", in: scope))
-                    let two = try await store.customer(original: "2", in: scope)
-                    try expect(ComparableCustomer(one), equals: ComparableCustomer(two), scope.bundleId)
-                    try expect(one.identities, equals: [Samples.original("1"), Samples.original("2")], scope.bundleId)
-                    try expect(ids(one), equals: ["8", "7"], scope.bundleId)
-                    // As in the ledger.
-                    try expect(one.transactions.map(\.deliveryState), equals: [.purchased, .revoked], scope.bundleId)
-                    try expect(one.newestAppReceipt?.bytes, equals: Array("two".utf8), scope.bundleId)
-                    try expect(one.appTransaction?.payload.applicationVersion, equals: "2", scope.bundleId)
-                    let three = try require(try await store.customer(original: "3", in: scope))
-                    try expect(three.identities, equals: [Samples.original("3")], scope.bundleId)
-                }
+            for one in try await outcomes(inEveryOrderOf: documents, store) {
+                let (scope, app) = (one.scope, one.scope.bundleId)
+                let two = try await store.customer(original: "2", in: scope)
+                try expect(ComparableCustomer(one), equals: ComparableCustomer(two), app)
+                try expect(one.identities, equals: [Samples.original("1"), Samples.original("2")], app)
+                try expect(ids(one), equals: ["8", "7"], app)
+                // As in the ledger.
+                try expect(one.transactions.map(\.deliveryState), equals: [.purchased, .revoked], app)
+                try expect(one.newestAppReceipt?.bytes, equals: Array("two".utf8), app)
+                try expect(one.appTransaction?.payload.applicationVersion, equals: "2", app)
+                let three = try require(try await store.customer(original: "3", in: scope))
+                try expect(three.identities, equals: [Samples.original("3")], app)
             }
             let entries = try await LedgerAudit.check(store)
             let last = Dictionary(grouping: entries.filter { $0.transactionId == "7" }, by: \.scope)

@@ -4,18 +4,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    /// A period of 30 days, unless it is extended.
-    private static func period(
-        _ id: String, of original: String = "1", from start: Int64 = 0, to end: Int64? = nil, signed day: Int64 = 0,
-        source: FactSource = .receipt
-    ) -> TransactionFact {
-        Samples.fact(id, original: original, source: source, at: date(day)) {
-            $0.type = .autoRenewableSubscription
-            $0.purchaseDate = date(start)
-            $0.expiresDate = date(end ?? start + 30)
-        }
-    }
-
     /// An answer or a notification about the first period.
     private static func document(
         signed day: Int64, to end: Int64? = nil, by notification: (type: String, subtype: String?)? = nil,
@@ -55,13 +43,9 @@ extension StoreConformance {
     private static func next(
         from start: Int64, to end: Int64? = nil, signed day: Int64, product: String = "monthly"
     ) -> FactSet {
-        let fact = Samples.fact("2", original: "1", product: product, source: .appStoreServerAPI, at: date(day)) {
-            $0.type = .autoRenewableSubscription
-            $0.purchaseDate = date(start)
-            $0.expiresDate = date(end ?? start + 30)
-        }
-        return Samples.set(
-            fact, renewals: [Samples.renewal("1", product: product, source: .appStoreServerAPI, at: date(day))])
+        Samples.set(
+            period("2", product: product, from: start, to: end, signed: day, source: .appStoreServerAPI),
+            renewals: [Samples.renewal("1", product: product, source: .appStoreServerAPI, at: date(day))])
     }
 
     /// The last states of each transaction, over all orders of the documents. A program looks on day 100, after each document or
@@ -268,17 +252,11 @@ extension StoreConformance {
             try expect(states["2"] ?? [], equals: [.active])
         },
         afterFirstLook("refunded, upgraded and unsigned purchases do not end by time") { store in
-            func revoked(_ id: String, _ configure: (inout JWSTransactionDecodedPayload) -> Void) -> TransactionFact {
-                Samples.fact(id, source: .appStoreServerAPI) {
-                    $0.type = .autoRenewableSubscription
-                    $0.expiresDate = date(30)
-                    configure(&$0)
-                }
-            }
             try await expect(
                 changes(
-                    store, after: 90, Samples.set(revoked("1") { $0.revocationDate = date(20) }),
-                    Samples.set(revoked("2") { $0.isUpgraded = true }),
+                    store, after: 90,
+                    Samples.set(period("1", source: .appStoreServerAPI) { $0.revocationDate = date(20) }),
+                    Samples.set(period("2", of: "2", source: .appStoreServerAPI) { $0.isUpgraded = true }),
                     Samples.set(period("3", of: "3", source: .recordedReply))),
                 equals: "1 refunded - refunded, 2 upgraded - upgraded")
         },

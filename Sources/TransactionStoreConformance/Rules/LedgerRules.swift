@@ -10,18 +10,15 @@ extension StoreConformance {
     /// A period of subscription 1.
     private static func period(
         _ id: String, _ product: String, days: ClosedRange<Int64>, cancelledAt day: Int64? = nil,
-        isShared: Bool = false,
-        source: FactSource = .receipt, reason: TransactionReason? = nil, sharesPeriod: Bool = false
+        isShared: Bool = false, source: FactSource = .receipt, reason: TransactionReason? = nil,
+        sharesPeriod: Bool = false
     ) -> TransactionFact {
         var legacy = LegacyTransactionFields()
         legacy.cancellationDate = day.map { Samples.june + $0 * Samples.day }
-        return Samples.fact(
-            id, original: "1", product: product, source: source, at: Samples.june + days.lowerBound * Samples.day,
+        return period(
+            id, product: product, from: days.lowerBound, to: days.upperBound, signed: days.lowerBound, source: source,
             legacy: day == nil ? nil : legacy
         ) {
-            $0.type = .autoRenewableSubscription
-            $0.purchaseDate = Samples.june + days.lowerBound * Samples.day
-            $0.expiresDate = Samples.june + days.upperBound * Samples.day
             $0.inAppOwnershipType = isShared ? .familyShared : .purchased
             $0.transactionReason = reason
             $0.additionalTransactionReason = sharesPeriod ? .seatAddition : nil
@@ -377,12 +374,7 @@ extension StoreConformance {
             store in
             try await store.add(period("7", "monthly", days: 0...30))
             try await expect(LedgerAudit.changes(LedgerAudit.check(store)), equals: "7 renewed - active")
-            let start = Samples.fact("7", original: "2", source: .notificationV2, at: date(1)) {
-                $0.type = .autoRenewableSubscription
-                $0.purchaseDate = date(0)
-                $0.expiresDate = date(30)
-                $0.transactionReason = .purchase
-            }
+            let start = period("7", of: "2", signed: 1, source: .notificationV2) { $0.transactionReason = .purchase }
             try await store.add(start)
             try await expect(LedgerAudit.changes(LedgerAudit.check(store)), equals: "7 started - active")
         },
@@ -395,10 +387,7 @@ extension StoreConformance {
             ]
             for (number, (original, isRefunded, state)) in cases.enumerated() {
                 func seven(_ original: String, _ source: FactSource, day: Int64) -> TransactionFact {
-                    Samples.fact("7", original: original, source: source, at: date(day)) {
-                        $0.type = .autoRenewableSubscription
-                        $0.purchaseDate = date(0)
-                        $0.expiresDate = date(30)
+                    period("7", of: original, signed: day, source: source) {
                         $0.revocationDate = isRefunded && source == .notificationV2 ? date(1) : nil
                     }
                 }

@@ -6,14 +6,25 @@ extension StoreConformance {
     /// The beginning of a day, counted from ``StoreSamples/june``.
     static func date(_ day: Int64) -> Int64 { Samples.june + day * Samples.day }
 
-    /// A period of 30 days of subscription 1. The first one has the transaction id 1.
-    private static func period(
-        _ id: String, from start: Int64, signed day: Int64, source: FactSource = .appStoreServerAPI
+    /// A period of a subscription: 30 days, unless it has another end.
+    static func period(
+        _ id: String, of original: String = "1", product: String = "monthly", from start: Int64 = 0,
+        to end: Int64? = nil, signed day: Int64 = 0, source: FactSource = .receipt,
+        legacy: LegacyTransactionFields? = nil, _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
     ) -> TransactionFact {
-        Samples.fact(id, original: "1", source: source, at: date(day)) {
+        Samples.fact(id, original: original, product: product, source: source, at: date(day), legacy: legacy) {
             $0.type = .autoRenewableSubscription
             $0.purchaseDate = date(start)
-            $0.expiresDate = date(start + 30)
+            $0.expiresDate = date(end ?? start + 30)
+            configure(&$0)
+        }
+    }
+
+    /// A period of subscription 1 whose document states its reason. The first one has the transaction id 1.
+    private static func stated(
+        _ id: String, from start: Int64, signed day: Int64, source: FactSource = .appStoreServerAPI
+    ) -> TransactionFact {
+        period(id, from: start, signed: day, source: source) {
             if source != .receipt { $0.transactionReason = id == "1" ? .purchase : .renewal }
         }
     }
@@ -31,7 +42,7 @@ extension StoreConformance {
         _ configure: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
     ) -> FactSet {
         Samples.set(
-            period("1", from: 0, signed: day), scope: scope, renewals: [info(signed: day, configure)])
+            stated("1", from: 0, signed: day), scope: scope, renewals: [info(signed: day, configure)])
     }
 
     /// A notification of the same facts as an answer.
@@ -67,15 +78,15 @@ extension StoreConformance {
             store in
             func notice(_ type: String, _ subtype: String?, _ id: String, from start: Int64, day: Int64) -> FactSet {
                 notified(
-                    "\(type) \(day)", type, subtype, period(id, from: start, signed: day, source: .notificationV2))
+                    "\(type) \(day)", type, subtype, stated(id, from: start, signed: day, source: .notificationV2))
             }
             let documents: [FactSet] = [
                 answer(signed: 1), answer(signed: 31, inGrace),
                 notice("DID_FAIL_TO_RENEW", "GRACE_PERIOD", "1", from: 0, day: 30), answer(signed: 32, inGrace),
                 answer(signed: 37, inGrace), notice("GRACE_PERIOD_EXPIRED", nil, "1", from: 0, day: 36),
-                Samples.set(period("2", from: 40, signed: 40), renewals: [info(signed: 40)]),
+                Samples.set(stated("2", from: 40, signed: 40), renewals: [info(signed: 40)]),
                 notice("DID_RENEW", "BILLING_RECOVERY", "2", from: 40, day: 40),
-                Samples.set(period("2", from: 40, signed: 71), renewals: [info(signed: 71, lapsed)]),
+                Samples.set(stated("2", from: 40, signed: 71), renewals: [info(signed: 71, lapsed)]),
                 notice("EXPIRED", "BILLING_RETRY", "2", from: 40, day: 70),
             ]
             try await store.add(documents)
@@ -93,9 +104,9 @@ extension StoreConformance {
             try await store.add(
                 answer(signed: 1), answer(signed: 31, unpaid),
                 notified(
-                    "a", "DID_FAIL_TO_RENEW", nil, period("1", from: 0, signed: 32, source: .notificationV2), unpaid),
+                    "a", "DID_FAIL_TO_RENEW", nil, stated("1", from: 0, signed: 32, source: .notificationV2), unpaid),
                 notified(
-                    "b", "GRACE_PERIOD_EXPIRED", nil, period("1", from: 0, signed: 33, source: .notificationV2), unpaid),
+                    "b", "GRACE_PERIOD_EXPIRED", nil, stated("1", from: 0, signed: 33, source: .notificationV2), unpaid),
                 answer(signed: 34, unpaid))
             try await expect(
                 LedgerAudit.changes(LedgerAudit.check(store)),
@@ -103,15 +114,9 @@ extension StoreConformance {
         },
         StoreRule(opened: "a failed renewal of a period under two original ids has one entry") { store in
             func answer(_ day: Int64, _ configure: (inout JWSRenewalInfoDecodedPayload) -> Void) -> FactSet {
-                func period(_ original: String) -> TransactionFact {
-                    Samples.fact("7", original: original, source: .appStoreServerAPI, at: date(day)) {
-                        $0.type = .autoRenewableSubscription
-                        $0.purchaseDate = date(0)
-                        $0.expiresDate = date(30)
-                    }
-                }
-                return Samples.set(
-                    period("1"), period("2"),
+                Samples.set(
+                    period("7", of: "1", signed: day, source: .appStoreServerAPI),
+                    period("7", of: "2", signed: day, source: .appStoreServerAPI),
                     renewals: ["1", "2"].map {
                         Samples.renewal($0, source: .appStoreServerAPI, at: date(day), configure)
                     })
@@ -124,16 +129,10 @@ extension StoreConformance {
             opened: "a failed renewal under the first original id adds no entry after a refund under the second one"
         ) {
             store in
-            func period(of original: String, signed day: Int64, isRefunded: Bool = false) -> TransactionFact {
-                Samples.fact("7", original: original, source: .appStoreServerAPI, at: date(day)) {
-                    $0.type = .autoRenewableSubscription
-                    $0.purchaseDate = date(0)
-                    $0.expiresDate = date(30)
-                    $0.revocationDate = isRefunded ? date(2) : nil
-                }
-            }
-            try await store.add(period(of: "1", signed: 1), renewals: [info(signed: 1)])
-            try await store.add(period(of: "2", signed: 3, isRefunded: true))
+            try await store.add(
+                period("7", of: "1", signed: 1, source: .appStoreServerAPI), renewals: [info(signed: 1)])
+            try await store.add(
+                period("7", of: "2", signed: 3, source: .appStoreServerAPI) { $0.revocationDate = date(2) })
             try await store.add(renewals: [info(signed: 31, unpaid)])
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "7 purchased, 7 revoked")
         },
@@ -142,11 +141,11 @@ extension StoreConformance {
             try await store.add(
                 answer(signed: 1), answer(signed: 10) { $0.priceIncreaseStatus = .pending },
                 answer(signed: 12) { $0.priceIncreaseStatus = .consentedOrNotified },
-                notified("a", "PRICE_INCREASE", "ACCEPTED", period("1", from: 0, signed: 11, source: .notificationV2)) {
+                notified("a", "PRICE_INCREASE", "ACCEPTED", stated("1", from: 0, signed: 11, source: .notificationV2)) {
                     $0.priceIncreaseStatus = .consentedOrNotified
                 },
                 Samples.set(
-                    period("2", from: 30, signed: 31),
+                    stated("2", from: 30, signed: 31),
                     renewals: [info(signed: 31) { $0.priceIncreaseStatus = .consentedOrNotified }]))
             try await expect(
                 LedgerAudit.changes(LedgerAudit.check(store)),
@@ -161,9 +160,9 @@ extension StoreConformance {
             store in
             func documents(_ number: Int) -> [FactSet] {
                 let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
-                let fact = period("1", from: 0, signed: 30, source: .notificationV2)
+                let fact = stated("1", from: 0, signed: 30, source: .notificationV2)
                 return [
-                    Samples.set(period("1", from: 0, signed: 1, source: .receipt), scope: scope),
+                    Samples.set(stated("1", from: 0, signed: 1, source: .receipt), scope: scope),
                     answer(signed: 31, scope: scope, inGrace),
                     notified("grace \(number)", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", fact, scope: scope, inGrace),
                     answer(signed: 95, scope: scope, lapsed),
@@ -184,7 +183,7 @@ extension StoreConformance {
         StoreRule(opened: "renewal information that comes before its transaction, or alone, adds its entry") { store in
             try await store.add(renewals: [info(signed: 31, lapsed)])
             try await expect(store.text, equals: "")
-            try await store.add(period("1", from: 0, signed: 1, source: .receipt))
+            try await store.add(stated("1", from: 0, signed: 1, source: .receipt))
             try await expect(store.text, equals: "1 purchased, 1 expired")
             try await store.add(renewals: [info(signed: 32, lapsed)])
             try await expect(store.text, equals: "1 purchased, 1 expired")
@@ -193,23 +192,20 @@ extension StoreConformance {
         StoreRule(opened: "a period with added seats expires once, whichever of its transactions a document names") {
             store in
             func added(_ source: FactSource) -> TransactionFact {
-                Samples.fact("2", original: "1", source: source, at: date(31)) {
-                    $0.type = .autoRenewableSubscription
-                    $0.purchaseDate = date(10)
-                    $0.expiresDate = date(30)
+                period("2", from: 10, to: 30, signed: 31, source: source) {
                     $0.transactionReason = .purchase
                     $0.additionalTransactionReason = .seatAddition
                 }
             }
             try await store.add(
-                period("1", from: 0, signed: 31), added(.appStoreServerAPI), renewals: [info(signed: 31, lapsed)])
+                stated("1", from: 0, signed: 31), added(.appStoreServerAPI), renewals: [info(signed: 31, lapsed)])
             try await store.add(notified("a", "EXPIRED", "VOLUNTARY", added(.notificationV2), lapsed))
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 2 purchased, 1 expired")
         },
         StoreRule(opened: "a late notification about the period before a renewal recovers it") { store in
             try await store.add(answer(signed: 1))
-            try await store.add(period("2", from: 32, signed: 40), renewals: [info(signed: 40)])
-            let late = period("1", from: 0, signed: 30, source: .notificationV2)
+            try await store.add(stated("2", from: 32, signed: 40), renewals: [info(signed: 40)])
+            let late = stated("1", from: 0, signed: 30, source: .notificationV2)
             try await store.add(notified("a", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", late, inGrace))
             try await expect(
                 LedgerAudit.changes(LedgerAudit.check(store)),
@@ -220,7 +216,7 @@ extension StoreConformance {
         },
         StoreRule(opened: "the end of a grace period has its entry when the next document shows it") { store in
             try await store.add(answer(signed: 31, inGrace))
-            try await store.add(period("1", from: 0, signed: 50, source: .receipt))
+            try await store.add(stated("1", from: 0, signed: 50, source: .receipt))
             try await expect(
                 LedgerAudit.changes(LedgerAudit.check(store)),
                 equals: """
@@ -233,13 +229,9 @@ extension StoreConformance {
             let recorded = info(signed: 40, source: .recordedReply, lapsed)
             try await store.add(
                 answer(signed: 1), answer(signed: 31),
-                Samples.set(period("1", from: 0, signed: 40, source: .recordedReply), renewals: [recorded]))
+                Samples.set(stated("1", from: 0, signed: 40, source: .recordedReply), renewals: [recorded]))
             try await expect(store.text, equals: "1 purchased")
-            let refund = Samples.fact("1", source: .appStoreServerAPI, at: date(50)) {
-                $0.type = .autoRenewableSubscription
-                $0.expiresDate = date(30)
-                $0.revocationDate = date(20)
-            }
+            let refund = period("1", signed: 50, source: .appStoreServerAPI) { $0.revocationDate = date(20) }
             try await store.add(Samples.set(refund, renewals: [info(signed: 50, lapsed)]))
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 1 revoked")
         },
@@ -252,7 +244,7 @@ extension StoreConformance {
                 store.text, equals: "1 purchased, 1 priceIncreasePending, 1 gracePeriodEntered, 1 gracePeriodExpired")
             let last = try await store.changes(after: 0, limit: 10).last?.position ?? 0
             _ = try await store.removeEntries(before: .max, evenUnread: true)
-            let late = period("1", from: 0, signed: 30, source: .notificationV2)
+            let late = stated("1", from: 0, signed: 30, source: .notificationV2)
             try await store.add(
                 notified("a", "PRICE_INCREASE", "PENDING", late, pending),
                 notified("b", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", late, inGrace), answer(signed: 38, inGrace),
