@@ -7,8 +7,7 @@ enum AppTransactionFiller {
     private static let pageSize: Int64 = 100
 
     static func fill(_ db: Database) throws {
-        let page = try SQLStatement(
-            db,
+        let page = try db.statement(
             """
             SELECT a.customer_id, a.payload, r.bytes
             FROM app_transactions a
@@ -16,7 +15,7 @@ enum AppTransactionFiller {
             WHERE a.customer_id > ?1 AND a.kind = 1
             ORDER BY a.customer_id LIMIT ?2
             """)
-        let update = try SQLStatement(db, "UPDATE app_transactions SET legacy = ?2 WHERE customer_id = ?1 AND kind = 1")
+        let update = try db.statement("UPDATE app_transactions SET legacy = ?2 WHERE customer_id = ?1 AND kind = 1")
         var last = Int64.min
         while true {
             let rows = try page.rows(last, pageSize) { row -> (customerId: Int64, legacy: [UInt8]) in

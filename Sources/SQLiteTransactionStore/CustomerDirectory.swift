@@ -33,13 +33,12 @@ extension SQLiteTransactionStore: CustomerDirectory {
             guard let scopeId = try Self.scopeId(scope, db) else { return [] }
             var page = CustomerPage(limit: limit)
             var last = (kind: Int64(identity?.kind.rawValue ?? 0), value: identity?.value ?? "")
-            let list = try SQLStatement(
-                db,
+            let list = try db.statement(
                 """
                 SELECT kind, value, customer_id FROM identities
                 WHERE scope_id = ?1 AND (kind, value) > (?2, ?3) ORDER BY kind, value LIMIT ?4
                 """)
-            let least = try SQLStatement(db, Self.leastIdentity)
+            let least = try db.statement(Self.leastIdentity)
             while !page.isFull {
                 let identities = try list.rows(
                     scopeId, last.kind, last.value, Int64(CustomerPage.identitiesAtOnce)
@@ -67,7 +66,7 @@ extension SQLiteTransactionStore: CustomerDirectory {
     /// - Throws: `TransactionStoreError`.
     public func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] {
         try await read { db in
-            let find = try SQLStatement(db, Self.findReference(reference))
+            let find = try db.statement(Self.findReference(reference))
             switch reference {
             case .transactionId(let id): try find.bind(1, id)
             case .webOrderLineItemId(let id): try find.bind(1, StoredWebOrderLineItemId.written(id))

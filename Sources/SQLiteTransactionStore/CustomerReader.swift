@@ -4,7 +4,7 @@ import TransactionStore
 
 extension SQLiteTransactionStore {
     static func scopeId(_ scope: StoreScope, _ db: some StatementSource) throws -> Int64? {
-        let find = try SQLStatement(db, "SELECT id FROM scopes WHERE environment = ?1 AND bundle_id = ?2")
+        let find = try db.statement("SELECT id FROM scopes WHERE environment = ?1 AND bundle_id = ?2")
         return try find.integer(scope.environment.rawValue, scope.bundleId)
     }
 

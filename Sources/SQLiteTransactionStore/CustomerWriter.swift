@@ -11,11 +11,9 @@ struct CustomerWriter {
 
     init(_ db: Database) throws {
         self.db = db
-        find = try SQLStatement(
-            db, "SELECT customer_id FROM identities WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
-        insert = try SQLStatement(
-            db, "INSERT INTO identities (scope_id, kind, value, customer_id) VALUES (?1, ?2, ?3, ?4)")
-        next = try SQLStatement(db, "SELECT COALESCE(MAX(customer_id), 0) + 1 FROM identities")
+        find = try db.statement("SELECT customer_id FROM identities WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
+        insert = try db.statement("INSERT INTO identities (scope_id, kind, value, customer_id) VALUES (?1, ?2, ?3, ?4)")
+        next = try db.statement("SELECT COALESCE(MAX(customer_id), 0) + 1 FROM identities")
     }
 
     /// Finds or creates the customer with these identities, of which there is at least one. `wasJoined` states whether
@@ -46,11 +44,11 @@ struct CustomerWriter {
     /// number of times.
     private func join(_ customers: Set<Int64>) throws -> Int64 {
         let largest = try largest(customers)
-        let moveIdentities = try SQLStatement(db, "UPDATE identities SET customer_id = ?1 WHERE customer_id = ?2")
-        let copyAppTransactions = try SQLStatement(db, StoreTable.appTransactions.copy)
-        let copyReceipts = try SQLStatement(db, StoreTable.receipts.copy)
-        let deleteAppTransactions = try SQLStatement(db, "DELETE FROM app_transactions WHERE customer_id = ?1")
-        let deleteReceipts = try SQLStatement(db, "DELETE FROM receipts WHERE customer_id = ?1")
+        let moveIdentities = try db.statement("UPDATE identities SET customer_id = ?1 WHERE customer_id = ?2")
+        let copyAppTransactions = try db.statement(StoreTable.appTransactions.copy)
+        let copyReceipts = try db.statement(StoreTable.receipts.copy)
+        let deleteAppTransactions = try db.statement("DELETE FROM app_transactions WHERE customer_id = ?1")
+        let deleteReceipts = try db.statement("DELETE FROM receipts WHERE customer_id = ?1")
         for customer in customers where customer != largest {
             for move in [moveIdentities, copyAppTransactions, copyReceipts] { try move.run(largest, customer) }
             for delete in [deleteAppTransactions, deleteReceipts] { try delete.run(customer) }
@@ -61,8 +59,7 @@ struct CustomerWriter {
     /// Counts the identities of each customer only up to 2, 4, 8, … and drops the customers that have fewer. The cost
     /// therefore depends on the smaller customers.
     private func largest(_ customers: Set<Int64>) throws -> Int64 {
-        let count = try SQLStatement(
-            db, "SELECT COUNT(*) FROM (SELECT 1 FROM identities WHERE customer_id = ?1 LIMIT ?2)")
+        let count = try db.statement("SELECT COUNT(*) FROM (SELECT 1 FROM identities WHERE customer_id = ?1 LIMIT ?2)")
         var candidates = customers.sorted()
         var bound: Int64 = 2
         while candidates.count > 1 {

@@ -51,12 +51,11 @@ extension SQLiteTransactionStore: CustomerEraser {
     /// SQLite gives a new row the number after the last row. If `body` deletes the last ledger entry, an entry without a
     /// scope takes its place, so that its position is not given out again. No reader gets such an entry.
     static func keepingLastPosition<Value>(_ db: Database, _ body: () throws -> Value) throws -> Value {
-        let find = try SQLStatement(db, "SELECT MAX(position) FROM ledger")
+        let find = try db.statement("SELECT MAX(position) FROM ledger")
         let last = try find.integer() ?? 0
         let value = try body()
         if try find.integer() ?? 0 < last {
-            let keep = try SQLStatement(
-                db,
+            let keep = try db.statement(
                 """
                 INSERT INTO ledger
                     (position, scope_id, transaction_id, number, event, original_transaction_id, recorded_at)

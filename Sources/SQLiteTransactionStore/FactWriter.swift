@@ -23,10 +23,10 @@ final class FactWriter {
         self.db = db
         session = SharedSession(db: db)
         customers = try CustomerWriter(db)
-        insertTransaction = try SQLStatement(db, StoreTable.transactions.insert)
-        insertRenewalInfo = try SQLStatement(db, StoreTable.renewalInfos.insert)
-        insertAppTransaction = try SQLStatement(db, StoreTable.appTransactions.insert)
-        insertReceipt = try SQLStatement(db, StoreTable.receipts.insert)
+        insertTransaction = try db.statement(StoreTable.transactions.insert)
+        insertRenewalInfo = try db.statement(StoreTable.renewalInfos.insert)
+        insertAppTransaction = try db.statement(StoreTable.appTransactions.insert)
+        insertReceipt = try db.statement(StoreTable.receipts.insert)
     }
 
     /// `FactRow.revokes` of a row of transactions: 0 or 1.
@@ -144,7 +144,7 @@ final class FactWriter {
     /// The id of a scope. A missing scope is inserted.
     func scopeId(_ scope: StoreScope) throws -> Int64 {
         if let id = scopeIds[scope] { return id }
-        let insert = try SQLStatement(db, "INSERT INTO scopes (environment, bundle_id) VALUES (?1, ?2)")
+        let insert = try db.statement("INSERT INTO scopes (environment, bundle_id) VALUES (?1, ?2)")
         var id = try SQLiteTransactionStore.scopeId(scope, db)
         if id == nil {
             try insert.run(scope.environment.rawValue, scope.bundleId)
@@ -156,7 +156,7 @@ final class FactWriter {
     }
 
     private func isNew(_ notification: ProcessedNotification, _ scopeId: Int64) throws -> Bool {
-        let insert = try SQLStatement(db, StoreTable.notifications.insert)
+        let insert = try db.statement(StoreTable.notifications.insert)
         return try insert.run(
             notification.notificationUUID, scopeId, notification.notificationType, notification.subtype,
             notification.signedDate, notification.body) > 0

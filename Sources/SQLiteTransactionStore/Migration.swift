@@ -28,8 +28,7 @@ extension SQLiteTransactionStore: MigrationStore {
     /// - Throws: `TransactionStoreError`.
     public func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {
         try await read { db in
-            let find = try SQLStatement(
-                db,
+            let find = try db.statement(
                 """
                 SELECT s.environment, s.bundle_id, v.form, v.identities
                 FROM verified_receipts v CROSS JOIN scopes s ON s.id = v.scope_id WHERE v.key = ?1

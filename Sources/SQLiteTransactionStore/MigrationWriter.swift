@@ -18,7 +18,7 @@ struct MigrationWriter {
     }
 
     private func add(_ users: [UserClaim], _ facts: FactWriter) throws {
-        let insert = try SQLStatement(db, StoreTable.userClaims.insert)
+        let insert = try db.statement(StoreTable.userClaims.insert)
         for user in users {
             try insert.run(
                 try facts.scopeId(user.scope), Int64(user.identity.kind.rawValue), user.identity.value, user.key,
@@ -27,7 +27,7 @@ struct MigrationWriter {
     }
 
     private func add(_ receipts: [VerifiedReceipt], _ facts: FactWriter) throws {
-        let insert = try SQLStatement(db, StoreTable.verifiedReceipts.insert)
+        let insert = try db.statement(StoreTable.verifiedReceipts.insert)
         for receipt in receipts {
             try insert.run(
                 receipt.key, try facts.scopeId(receipt.scope), Int64(receipt.form.rawValue),
@@ -38,12 +38,12 @@ struct MigrationWriter {
     /// Keeps the lines that are quarantined again, because rewriting a line of several megabytes is expensive.
     private func release(_ keys: [[UInt8]], except quarantined: [QuarantinedRecord]) throws {
         let again = Set(quarantined.map(\.key))
-        let delete = try SQLStatement(db, "DELETE FROM quarantine WHERE key = ?1")
+        let delete = try db.statement("DELETE FROM quarantine WHERE key = ?1")
         for key in keys where !again.contains(key) { try delete.run(key) }
     }
 
     private func add(_ quarantined: [QuarantinedRecord]) throws {
-        let insert = try SQLStatement(db, StoreTable.quarantine.insert)
+        let insert = try db.statement(StoreTable.quarantine.insert)
         for record in quarantined { try insert.run(record.key, record.line) }
     }
 }

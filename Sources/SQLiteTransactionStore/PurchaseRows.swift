@@ -19,7 +19,7 @@ extension SharedSession {
     /// Calls `body` for each row of each purchase, with the place of the purchase.
     /// - Parameter sql: has the app and environment and the original transaction id as its parameters.
     private func forEachRow(_ sql: String, of purchases: [SQLPurchase], do body: (Int, SQLRow) throws -> Void) throws {
-        let find = try SQLStatement(db, sql)
+        let find = try db.statement(sql)
         for (place, purchase) in purchases.enumerated() {
             try find.forEachRow(purchase.scopeId, purchase.original) { try body(place, $0) }
         }
@@ -65,7 +65,7 @@ extension SharedSession {
         """
 
     func sharing(_ purchases: [SQLPurchase]) throws -> [Int] {
-        let find = try SQLStatement(db, Self.findSharing)
+        let find = try db.statement(Self.findSharing)
         return try purchases.indices.filter { place in
             try find.integer(purchases[place].scopeId, purchases[place].original) != nil
         }
@@ -83,8 +83,8 @@ extension SharedSession {
     func stating(
         transactionsOf purchases: [SQLPurchase], except known: Set<String>
     ) throws -> [(transactionId: String, purchase: SQLPurchase, isSigned: Bool)] {
-        let findIds = try SQLStatement(db, Self.findTransactionIds)
-        let findStating = try SQLStatement(db, Self.findStating)
+        let findIds = try db.statement(Self.findTransactionIds)
+        let findStating = try db.statement(Self.findStating)
         var seen = known
         var found: [(transactionId: String, purchase: SQLPurchase, isSigned: Bool)] = []
         for purchase in purchases {
@@ -108,7 +108,7 @@ extension SharedSession {
         """
 
     func dependent(_ purchases: [(purchase: SQLPurchase, product: [UInt8])]) throws -> [Int] {
-        let find = try SQLStatement(db, Self.findDependent)
+        let find = try db.statement(Self.findDependent)
         return try purchases.indices.filter { place in
             let (purchase, product) = purchases[place]
             return try find.integer(purchase.scopeId, purchase.original, product) != nil
@@ -122,7 +122,7 @@ extension SharedSession {
         """
 
     func notified(_ transactions: [SQLTransaction]) throws -> [Int] {
-        let find = try SQLStatement(db, Self.findNotified)
+        let find = try db.statement(Self.findNotified)
         return try transactions.indices.filter { place in
             let purchase = transactions[place].purchase
             return try find.integer(purchase.scopeId, purchase.original, transactions[place].id) != nil
@@ -130,8 +130,8 @@ extension SharedSession {
     }
 
     func histories(of transactions: [SQLTransaction]) throws -> [Int: LedgerHistory] {
-        let find = try SQLStatement(
-            db, "SELECT number, event FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 ORDER BY number")
+        let find = try db.statement(
+            "SELECT number, event FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 ORDER BY number")
         var histories: [Int: LedgerHistory] = [:]
         for (place, transaction) in transactions.enumerated() {
             var (number, state, wasPurchased): (Int64, Int64?, Bool) = (0, nil, false)
@@ -155,7 +155,7 @@ extension SharedSession {
         """
 
     func appendNumbered(_ entries: [SQLNumberedEntry]) throws -> [Int] {
-        let append = try SQLStatement(db, Self.appendNumberedEntry)
+        let append = try db.statement(Self.appendNumberedEntry)
         return try entries.indices.filter { place in
             let (transaction, number, event) = entries[place]
             let purchase = transaction.purchase
@@ -191,7 +191,7 @@ extension SharedSession {
     func append(_ entries: [SQLEntry]) throws {
         // Not prepared without entries: the ledger of an older schema, which an upgrade reads, has fewer columns.
         guard !entries.isEmpty else { return }
-        let append = try SQLStatement(db, Self.appendEntry)
+        let append = try db.statement(Self.appendEntry)
         for entry in entries {
             try append.run(
                 entry.purchase.scopeId, entry.transactionId, entry.event.rawValue, entry.purchase.original,
@@ -211,13 +211,12 @@ extension SharedSession {
     /// Keeps when to look at the purchases of a set.
     /// - Parameter history: dates up to this one are not kept.
     func keepLookDates(_ set: FactSet, _ scopeId: Int64, after history: Int64) throws {
-        let keep = try SQLStatement(db, Self.keepLookDate)
+        let keep = try db.statement(Self.keepLookDate)
         for (original, date) in LedgerEndings.dates(in: set, after: history) { try keep.run(scopeId, original, date) }
     }
 
     func duePurchases(by date: Int64, limit: Int) throws -> [SQLPurchase] {
-        let find = try SQLStatement(
-            db,
+        let find = try db.statement(
             """
             SELECT scope_id, original_transaction_id FROM ledger_endings INDEXED BY ledger_endings_due
             WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2
@@ -240,8 +239,7 @@ extension SharedSession {
     // MARK: Terms
 
     func purchasesWithTerms(of customers: [Int64]) throws -> [SQLOwnedPurchase] {
-        let find = try SQLStatement(
-            db,
+        let find = try db.statement(
             """
             SELECT DISTINCT t.scope_id, t.original_transaction_id
             FROM identities i CROSS JOIN term_bases t ON t.scope_id = i.scope_id AND t.original_transaction_id = i.value
@@ -271,14 +269,12 @@ extension SharedSession {
     }
 
     func replace(_ outdated: [SQLTransaction], with new: [(term: SQLTransaction, basis: Int64)]) throws {
-        let delete = try SQLStatement(
-            db,
+        let delete = try db.statement(
             """
             DELETE FROM term_bases WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
             """)
         for term in outdated { try delete.run(term.purchase.scopeId, term.purchase.original, term.id) }
-        let insert = try SQLStatement(
-            db,
+        let insert = try db.statement(
             """
             INSERT INTO term_bases (scope_id, original_transaction_id, transaction_id, basis) VALUES (?1, ?2, ?3, ?4)
             """)
@@ -288,8 +284,7 @@ extension SharedSession {
     }
 
     func dueTerms(in scopeId: Int64, by date: Int64, limit: Int) throws -> [(term: SQLTransaction, customer: Int64)] {
-        let find = try SQLStatement(
-            db,
+        let find = try db.statement(
             """
             SELECT t.original_transaction_id, t.transaction_id, i.customer_id
             FROM term_bases t INDEXED BY term_bases_due LEFT JOIN identities i
@@ -303,8 +298,7 @@ extension SharedSession {
     }
 
     func setLookDates(_ dates: [(term: SQLTransaction, date: Int64)]) throws {
-        let keep = try SQLStatement(
-            db,
+        let keep = try db.statement(
             """
             UPDATE term_bases SET due_at = ?4
             WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
@@ -321,14 +315,12 @@ extension SharedSession {
     func fillLedger() throws {
         // The index of version 7, for `sharing`.
         try db.execute(sql: "CREATE INDEX transactions_by_id ON transactions (transaction_id)")
-        let all = try SQLStatement(
-            db,
+        let all = try db.statement(
             """
             SELECT scope_id, original_transaction_id FROM transactions
             GROUP BY scope_id, original_transaction_id ORDER BY MIN(rowid)
             """)
-        let insert = try SQLStatement(
-            db,
+        let insert = try db.statement(
             """
             INSERT INTO ledger (scope_id, transaction_id, number, event, original_transaction_id)
             VALUES (?1, ?2, ?3, ?4, ?5)
@@ -346,8 +338,7 @@ extension SharedSession {
     /// Fills the table of bases in a store of an older schema. It appends no entries, because earlier moves are
     /// unknown.
     func fillTerms() throws {
-        let all = try SQLStatement(
-            db,
+        let all = try db.statement(
             """
             SELECT DISTINCT i.customer_id, t.scope_id, t.original_transaction_id
             FROM transactions t

@@ -34,8 +34,7 @@ extension SQLiteTransactionStore: StoreRetention {
             while end > 0, newest ?? .min < date {
                 let last = end
                 let found = try await read { db in
-                    let select = try SQLStatement(
-                        db,
+                    let select = try db.statement(
                         """
                         SELECT signed_date FROM \(table) WHERE rowid > ?1 AND rowid <= ?2 ORDER BY signed_date DESC LIMIT 1
                         """)
@@ -49,7 +48,7 @@ extension SQLiteTransactionStore: StoreRetention {
     }
 
     private func lastRow(of table: String) async throws -> Int64 {
-        try await read { try SQLStatement($0, "SELECT MAX(rowid) FROM \(table)").integer() ?? 0 }
+        try await read { try $0.statement("SELECT MAX(rowid) FROM \(table)").integer() ?? 0 }
     }
 
     /// The bytes are overwritten.
@@ -62,8 +61,8 @@ extension SQLiteTransactionStore: StoreRetention {
             removed += try await write { db -> Int64 in
                 try db.execute(sql: "PRAGMA secure_delete = ON")
                 defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }
-                let delete = try SQLStatement(
-                    db, "DELETE FROM \(table) WHERE rowid > ?1 AND rowid <= ?2 AND signed_date < ?3")
+                let delete = try db.statement(
+                    "DELETE FROM \(table) WHERE rowid > ?1 AND rowid <= ?2 AND signed_date < ?3")
                 return Int64(try delete.run(start, end, date))
             }
             done = end

@@ -62,8 +62,6 @@ struct SQLStatement {
         owner = statement
     }
 
-    init(_ source: some StatementSource, _ sql: String) throws { self = try source.statement(sql) }
-
     // Swift does not import SQLITE_TRANSIENT, a C macro with a cast. It makes SQLite copy the bytes at once.
     private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 

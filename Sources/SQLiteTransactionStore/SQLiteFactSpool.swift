@@ -195,7 +195,7 @@ public final class SQLiteFactSpool: FactSpool {
             if tables == 0 { try db.execute(sql: schema) }
             try db.execute(sql: "UPDATE entries SET reason = NULL WHERE reason IS NOT NULL")
         }
-        let sums = try SQLStatement(db, "SELECT COUNT(*), COALESCE(SUM(size), 0) FROM entries")
+        let sums = try db.statement("SELECT COUNT(*), COALESCE(SUM(size), 0) FROM entries")
         var state = SpoolState(entries: 0, bytes: 0, maximumBytes: maximumBytes, oldestDate: nil, setAside: 0)
         try sums.forEachRow {
             state.entries = $0.integer(0)
@@ -206,7 +206,7 @@ public final class SQLiteFactSpool: FactSpool {
     }
 
     private static func oldestDate(_ db: Database) throws -> Int64? {
-        try SQLStatement(db, "SELECT added FROM entries WHERE reason IS NULL ORDER BY id LIMIT 1").integer()
+        try db.statement("SELECT added FROM entries WHERE reason IS NULL ORDER BY id LIMIT 1").integer()
     }
 
     // MARK: Entries
@@ -227,8 +227,7 @@ public final class SQLiteFactSpool: FactSpool {
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
         var state = account.state.withLock { $0 }
         try db.immediateTransaction {
-            let insert = try SQLStatement(
-                db,
+            let insert = try db.statement(
                 """
                 INSERT INTO entries (digest, name, added, size, facts, receipt) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                 ON CONFLICT (digest) DO NOTHING
@@ -271,8 +270,8 @@ public final class SQLiteFactSpool: FactSpool {
             let receipt: [UInt8]?
         }
         let rows = try await write { db -> [Row] in
-            let sizes = try SQLStatement(
-                db, "SELECT id, size FROM entries WHERE reason IS NULL AND id > ?2 ORDER BY id LIMIT ?1")
+            let sizes = try db.statement(
+                "SELECT id, size FROM entries WHERE reason IS NULL AND id > ?2 ORDER BY id LIMIT ?1")
             try sizes.set(Int64(max(1, maximumCount)), after)
             var last: Int64?
             var bytes: Int64 = 0
@@ -281,8 +280,7 @@ public final class SQLiteFactSpool: FactSpool {
                 if last == nil || bytes <= maximumBytes { last = row.integer(0) }
             }
             guard let last else { return [] }
-            let find = try SQLStatement(
-                db,
+            let find = try db.statement(
                 """
                 SELECT id, name, facts, receipt FROM entries WHERE reason IS NULL AND id <= ?1 AND id > ?2 ORDER BY id
                 """)
@@ -308,7 +306,7 @@ public final class SQLiteFactSpool: FactSpool {
             var count: Int64 = 0
             var bytes: Int64 = 0
             try db.immediateTransaction {
-                let delete = try SQLStatement(db, "DELETE FROM entries WHERE id = ?1 AND reason IS NULL RETURNING size")
+                let delete = try db.statement("DELETE FROM entries WHERE id = ?1 AND reason IS NULL RETURNING size")
                 for id in ids {
                     guard let size = try delete.integer(id) else { continue }
                     count += 1
@@ -331,7 +329,7 @@ public final class SQLiteFactSpool: FactSpool {
         let account = account
         try await write { db in
             let changed = try db.immediateTransaction {
-                try SQLStatement(db, "UPDATE entries SET reason = ?2 WHERE id = ?1 AND reason IS NULL").run(id, reason)
+                try db.statement("UPDATE entries SET reason = ?2 WHERE id = ?1 AND reason IS NULL").run(id, reason)
             }
             guard changed > 0 else { return }
             let oldest = try Self.oldestDate(db)

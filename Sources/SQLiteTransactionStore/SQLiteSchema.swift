@@ -30,7 +30,7 @@ enum SQLiteSchema {
         migrator.registerMigration("4") { db in try db.execute(sql: version4) }
         migrator.registerMigration("5") { db in try db.execute(sql: version5) }
         migrator.registerMigration("6") { db in
-            let now = try SQLStatement(db, "SELECT \(SQLiteTransactionStore.now)").integer() ?? 0
+            let now = try db.statement("SELECT \(SQLiteTransactionStore.now)").integer() ?? 0
             try db.execute(sql: version6(now: now))
         }
         migrator.registerMigration("7") { db in try db.execute(sql: version7) }

@@ -71,7 +71,7 @@ package struct SQLiteTableSession {
 
     /// Runs a statement once per row, with the values of the row as its parameters.
     package func run(_ sql: String, _ rows: [[SQLiteValue]]) throws {
-        let statement = try SQLStatement(database, sql)
+        let statement = try database.statement(sql)
         for row in rows {
             for (place, value) in zip(Int32(1)..., row) {
                 switch value {

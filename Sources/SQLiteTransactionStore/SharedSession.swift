@@ -22,7 +22,7 @@ struct SharedSession: SQLSession {
         let (sql, values) = text.written { number, value in
             if case .oneOf = value { "IN (SELECT value FROM json_each(?\(number)))" } else { "?\(number)" }
         }
-        let statement = try SQLStatement(db, sql)
+        let statement = try db.statement(sql)
         for (place, value) in zip(Int32(1)..., values) {
             switch value {
             case .integer(let number): try statement.bind(place, number)

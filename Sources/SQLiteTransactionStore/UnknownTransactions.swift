@@ -11,7 +11,7 @@ extension SQLiteTransactionStore: UnknownTransactions {
         try await write { db in
             let hashes = LeftHashTable(db: db)
             let erased = try ErasedIdentities(in: transactions, secrets: hashes.secrets(), known: hashes.known)
-            let keep = try SQLStatement(db, StoreTable.unknownTransactions.insert)
+            let keep = try db.statement(StoreTable.unknownTransactions.insert)
             for transaction in erased.remaining(of: transactions) {
                 try keep.run(
                     transaction.scope.environment.rawValue, transaction.scope.bundleId, transaction.transactionId,
