@@ -40,7 +40,7 @@ struct AppStoreExtendCommand: AppStoreAction {
 
     @OptionGroup var argument: AppStoreIdArgument
 
-    @Option(help: ArgumentHelp("The number of days, 1 to 90.", valueName: "number"))
+    @Option(help: .value("number", "The number of days, 1 to 90."))
     var days: Int32
 
     @Option(help: "Why the date is extended.")
@@ -103,25 +103,24 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
     var customerConsented = false
 
     @Option(
-        help: ArgumentHelp(
-            "DELIVERED, UNDELIVERED_QUALITY_ISSUE, UNDELIVERED_WRONG_ITEM, UNDELIVERED_SERVER_OUTAGE or UNDELIVERED_OTHER.",
-            valueName: "status"), transform: knownValue)
+        help: .value(
+            "status",
+            "DELIVERED, UNDELIVERED_QUALITY_ISSUE, UNDELIVERED_WRONG_ITEM, UNDELIVERED_SERVER_OUTAGE or UNDELIVERED_OTHER."
+        ), transform: knownValue)
     var deliveryStatus: DeliveryStatus
 
     @Flag(inversion: .prefixedNo, help: "Whether the customer could try the content before the purchase. Required.")
     var sampleContentProvided: Bool?
 
     @Option(
-        help: ArgumentHelp(
-            "How much was consumed, 0 to 100. Not for auto-renewable subscriptions; 0 unless delivered.",
-            valueName: "percent"))
+        help: .value(
+            "percent", "How much was consumed, 0 to 100. Not for auto-renewable subscriptions; 0 unless delivered."))
     var consumptionPercentage: Double?
 
-    @Option(
-        help: ArgumentHelp("DECLINE, GRANT_FULL or GRANT_PRORATED.", valueName: "preference"), transform: knownValue)
+    @Option(help: .value("preference", "DECLINE, GRANT_FULL or GRANT_PRORATED."), transform: knownValue)
     var refundPreference: RefundPreference?
 
-    @Option(help: ArgumentHelp("The store that keeps the request: sqlite:PATH or postgres://…", valueName: "url"))
+    @Option(help: .value("url", "The store that keeps the request: sqlite:PATH or postgres://…"))
     var store: String?
 
     @OptionGroup var options: AppStoreActionOptions

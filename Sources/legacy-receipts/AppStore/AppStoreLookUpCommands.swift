@@ -48,7 +48,7 @@ struct AppStoreHistoryCommand: AppStoreAction {
     @Option(date: "Only purchases before this date.")
     var until: Int64?
 
-    @Option(name: .customLong("product-id"), help: ArgumentHelp("Only this product. Repeatable.", valueName: "id"))
+    @Option(name: .customLong("product-id"), help: .value("id", "Only this product. Repeatable."))
     var productIds: [String] = []
 
     @Flag(name: .customLong("revoked"), help: "Only refunded and revoked transactions.")

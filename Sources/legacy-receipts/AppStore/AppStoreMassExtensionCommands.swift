@@ -27,21 +27,19 @@ struct AppStoreExtendAllCommand: AppStoreAction {
                     --reason service-issue --request-identifier outage-2026-01-31
                 """))
 
-    @Argument(help: ArgumentHelp("The product id of the subscription.", valueName: "product-id"))
+    @Argument(help: .value("product-id", "The product id of the subscription."))
     var productId: String
 
-    @Option(help: ArgumentHelp("The number of days, 1 to 90.", valueName: "number"))
+    @Option(help: .value("number", "The number of days, 1 to 90."))
     var days: Int32
 
     @Option(help: "Why the dates are extended.")
     var reason: AppStoreExtendCommand.Reason
 
-    @Option(help: ArgumentHelp("Your name for the request, at most 128 characters.", valueName: "name"))
+    @Option(help: .value("name", "Your name for the request, at most 128 characters."))
     var requestIdentifier: String
 
-    @Option(
-        help: ArgumentHelp(
-            "Only this storefront, as three letters, for example USA. Repeatable (default: all).", valueName: "code"))
+    @Option(help: .value("code", "Only this storefront, as three letters, for example USA. Repeatable (default: all)."))
     var storefront: [String] = []
 
     @OptionGroup var options: AppStoreActionOptions
@@ -76,10 +74,10 @@ struct AppStoreExtendAllStatusCommand: AppStoreAction {
                     outage-2026-01-31
                 """))
 
-    @Argument(help: ArgumentHelp("The product id of the subscription.", valueName: "product-id"))
+    @Argument(help: .value("product-id", "The product id of the subscription."))
     var productId: String
 
-    @Argument(help: ArgumentHelp("The name of the request.", valueName: "request-identifier"))
+    @Argument(help: .value("request-identifier", "The name of the request."))
     var requestIdentifier: String
 
     @OptionGroup var options: AppStoreActionOptions

@@ -27,13 +27,13 @@ struct AppStoreNotificationHistoryCommand: AsyncParsableCommand {
     @Flag(help: "Only notifications that no server received.")
     var onlyFailures = false
 
-    @Option(help: ArgumentHelp("Only those about this customer, by any transaction id.", valueName: "id"))
+    @Option(help: .value("id", "Only those about this customer, by any transaction id."))
     var transactionId: String?
 
-    @Option(help: ArgumentHelp("Only this notification type, for example DID_RENEW.", valueName: "type"))
+    @Option(help: .value("type", "Only this notification type, for example DID_RENEW."))
     var type: String?
 
-    @Option(help: ArgumentHelp("Only this subtype of the type.", valueName: "subtype"))
+    @Option(help: .value("subtype", "Only this subtype of the type."))
     var subtype: String?
 
     @OptionGroup var options: AppStoreActionOptions
@@ -92,7 +92,7 @@ struct AppStoreTestNotificationCommand: AppStoreAction {
             server did not receive it, the exit status is 1 and the result is explained.
             """, example: "test-notification --wait 120"))
 
-    @Option(help: ArgumentHelp("The longest time to wait for the result.", valueName: "seconds"))
+    @Option(help: .value("seconds", "The longest time to wait for the result."))
     var wait = 60
 
     @OptionGroup var options: AppStoreActionOptions

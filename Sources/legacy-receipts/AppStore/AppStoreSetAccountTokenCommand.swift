@@ -32,25 +32,23 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
             \(AppStoreCommand.keyArguments)
             """)
 
-    @Argument(help: ArgumentHelp("The original transaction id.", valueName: "original-id"))
+    @Argument(help: .value("original-id", "The original transaction id."))
     var id: String?
 
-    @Argument(help: ArgumentHelp("The token, a UUID.", valueName: "uuid"))
+    @Argument(help: .value("uuid", "The token, a UUID."))
     var token: String?
 
     @Option(file: "A file with the columns originalTransactionId and appAccountToken.")
     var csv: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The part of Apple's rate limits to use, more than 0 and at most 1. Other programs can use the rest.",
-            valueName: "part"))
+        help: .value(
+            "part",
+            "The part of Apple's rate limits to use, more than 0 and at most 1. Other programs can use the rest."))
     var share = 1.0
 
     @Option(
-        help: ArgumentHelp(
-            "The store that shares Apple's rate limits between programs: sqlite:PATH or postgres://…",
-            valueName: "url"))
+        help: .value("url", "The store that shares Apple's rate limits between programs: sqlite:PATH or postgres://…"))
     var store: String?
 
     @OptionGroup var options: AppStoreActionOptions

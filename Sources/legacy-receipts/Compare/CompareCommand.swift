@@ -47,15 +47,13 @@ struct CompareCommand: AsyncParsableCommand {
               legacy-receipts compare --json - < pairs.ndjson
             """)
 
-    @Argument(help: ArgumentHelp("Files, folders, or - for standard input.", valueName: "input"), completion: .file())
+    @Argument(help: .value("input", "Files, folders, or - for standard input."), completion: .file())
     var inputs: [String] = []
 
     @Option(file: "The configuration of serve: apps, secrets, catalogs, trust.")
     var config: String?
 
-    @Option(
-        name: .customLong("set"),
-        help: ArgumentHelp("Any key of that configuration. Repeatable.", valueName: "key=value"))
+    @Option(name: .customLong("set"), help: .value("key=value", "Any key of that configuration. Repeatable."))
     var settings: [String] = []
 
     @OptionGroup var trust: TrustOptions
@@ -64,7 +62,7 @@ struct CompareCommand: AsyncParsableCommand {
         name: .customLong("shared-secret-file"), file: "A file with a shared secret, valid for every app. Repeatable.")
     var secretFiles: [String] = []
 
-    @Option(help: ArgumentHelp("The store to read: sqlite:PATH or postgres://… (default: none).", valueName: "url"))
+    @Option(help: .value("url", "The store to read: sqlite:PATH or postgres://… (default: none)."))
     var store: String?
 
     @Flag(
@@ -77,9 +75,7 @@ struct CompareCommand: AsyncParsableCommand {
         help: "Store the receipt inside each reply after its comparison, for the pairs that follow.")
     var learnsEarlier = false
 
-    @Option(
-        name: .customLong("differences"),
-        help: ArgumentHelp("The maximum number of differences to print.", valueName: "n"))
+    @Option(name: .customLong("differences"), help: .value("n", "The maximum number of differences to print."))
     var maximumDifferences = 20
 
     @Flag(help: "Print one JSON object.")

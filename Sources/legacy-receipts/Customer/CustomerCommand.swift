@@ -41,7 +41,7 @@ struct CustomerCommand: AsyncParsableCommand {
                 --erase --yes --leave-hashes
             """)
 
-    @Argument(help: ArgumentHelp("Any id of the customer.", valueName: "id"))
+    @Argument(help: .value("id", "Any id of the customer."))
     var id: String
 
     @OptionGroup var store: StoreOption
@@ -67,9 +67,10 @@ struct CustomerCommand: AsyncParsableCommand {
     var spool: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "With --erase: the column or member with your user id in quarantined records (default: found by its name).",
-            valueName: "name"))
+        help: .value(
+            "name",
+            "With --erase: the column or member with your user id in quarantined records (default: found by its name).")
+    )
     var userColumn: String?
 
     func validate() throws {

@@ -51,14 +51,12 @@ struct EnrichCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(
-        name: .customLong("bundle-id"), parsing: .singleValue,
-        help: ArgumentHelp("The app. Repeatable.", valueName: "id"))
+    @Option(name: .customLong("bundle-id"), parsing: .singleValue, help: .value("id", "The app. Repeatable."))
     var bundleIds: [String]
 
     @Option(
-        help: ArgumentHelp("Only Production or Sandbox. Repeatable.", valueName: "name"),
-        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.appStoreEnvironment)
+        help: .value("name", "Only Production or Sandbox. Repeatable."), completion: .list(["Production", "Sandbox"]),
+        transform: FormatArguments.appStoreEnvironment)
     var environment: [AppStoreModels.Environment] = []
 
     @Option(help: "Only customers with this open question in the table to_ask_apple of export. Repeatable.")
@@ -83,15 +81,15 @@ struct EnrichCommand: AsyncParsableCommand {
     var isDryRun = false
 
     @Option(
-        help: ArgumentHelp(
-            "Query a purchase again if the App Store did not know it this many days ago; 0 for at once.",
-            valueName: "days"))
+        help: .value(
+            "days", "Query a purchase again if the App Store did not know it this many days ago; 0 for at once."))
     var askAgainAfter = 30
 
     @Option(
-        help: ArgumentHelp(
-            "The part of Apple's rate limits to use, more than 0 and at most 1. On one store, enrich uses what serve does not need.",
-            valueName: "part"))
+        help: .value(
+            "part",
+            "The part of Apple's rate limits to use, more than 0 and at most 1. On one store, enrich uses what serve does not need."
+        ))
     var share = 1.0
 
     @Option(help: "The issuer id that App Store Connect shows above the In-App Purchase keys.")
@@ -103,10 +101,10 @@ struct EnrichCommand: AsyncParsableCommand {
     @Option(file: "The In-App Purchase key, as it was downloaded (.p8).")
     var privateKey: String?
 
-    @Option(help: ArgumentHelp("The production server, instead of Apple's, for tests.", valueName: "url"))
+    @Option(help: .value("url", "The production server, instead of Apple's, for tests."))
     var productionURL: String?
 
-    @Option(help: ArgumentHelp("The sandbox server, instead of Apple's, for tests.", valueName: "url"))
+    @Option(help: .value("url", "The sandbox server, instead of Apple's, for tests."))
     var sandboxURL: String?
 
     @Option(file: "A file for the counts, as JSON.", completion: .file(extensions: ["json"]))

@@ -46,8 +46,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("to"),
-        help: ArgumentHelp(
-            "Where to write: a folder, sqlite:FILE, or postgres://… (?schema=NAME names a schema).", valueName: "place"),
+        help: .value("place", "Where to write: a folder, sqlite:FILE, or postgres://… (?schema=NAME names a schema)."),
         completion: .directory)
     var place = "tables"
 

@@ -27,21 +27,18 @@ struct InspectCommand: ParsableCommand {
               legacy-receipts inspect --device 6c:40:08:b5:94:5e receipt.der
             """)
 
-    @Argument(
-        help: ArgumentHelp("The document; - for standard input. Receipts raw or base64.", valueName: "file"),
-        completion: .file())
+    @Argument(help: .value("file", "The document; - for standard input. Receipts raw or base64."), completion: .file())
     var file: String
 
     @Flag(help: "Print JSON.")
     var json = false
 
     @Option(
-        help: ArgumentHelp(
-            "Check that the receipt was made for this device: identifierForVendor (iOS) or MAC address (macOS).",
-            valueName: "id"))
+        help: .value(
+            "id", "Check that the receipt was made for this device: identifierForVendor (iOS) or MAC address (macOS)."))
     var device: String?
 
-    @Option(help: ArgumentHelp("Check that a JWS or notification is of this app.", valueName: "id"))
+    @Option(help: .value("id", "Check that a JWS or notification is of this app."))
     var bundleId: String?
 
     @OptionGroup(title: "Trust")

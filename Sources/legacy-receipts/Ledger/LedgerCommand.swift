@@ -53,13 +53,13 @@ struct LedgerReadCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(help: ArgumentHelp("Begin after the last entry that this consumer acknowledged.", valueName: "name"))
+    @Option(help: .value("name", "Begin after the last entry that this consumer acknowledged."))
     var consumer: String?
 
-    @Option(help: ArgumentHelp("Begin after this position (default: 0).", valueName: "position"))
+    @Option(help: .value("position", "Begin after this position (default: 0)."))
     var after: Int64?
 
-    @Option(help: ArgumentHelp("The maximum number of entries (default: all).", valueName: "n"))
+    @Option(help: .value("n", "The maximum number of entries (default: all)."))
     var limit: Int?
 
     @OptionGroup var selection: LedgerSelection
@@ -100,13 +100,13 @@ struct LedgerAcknowledgeCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(help: ArgumentHelp("The name of the consumer.", valueName: "name"))
+    @Option(help: .value("name", "The name of the consumer."))
     var consumer: String
 
-    @Argument(help: ArgumentHelp("The position of the last processed entry.", valueName: "position"))
+    @Argument(help: .value("position", "The position of the last processed entry."))
     var position: Int64?
 
-    @Option(name: .customLong("position"), help: ArgumentHelp("The same, as an option.", valueName: "position"))
+    @Option(name: .customLong("position"), help: .value("position", "The same, as an option."))
     var positionOption: Int64?
 
     func validate() throws {

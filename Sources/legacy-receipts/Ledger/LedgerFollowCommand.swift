@@ -42,31 +42,30 @@ struct LedgerFollowCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(help: ArgumentHelp("The name of the consumer.", valueName: "name"))
+    @Option(help: .value("name", "The name of the consumer."))
     var consumer: String
 
     @Option(
         name: .customLong("acknowledge-on-exit-0"),
-        help: ArgumentHelp(
-            "Run this shell command per batch, and acknowledge when it exits with 0.", valueName: "command"))
+        help: .value("command", "Run this shell command per batch, and acknowledge when it exits with 0."))
     var command: String?
 
-    @Option(help: ArgumentHelp("The maximum number of entries per batch, 1 to 10000.", valueName: "n"))
+    @Option(help: .value("n", "The maximum number of entries per batch, 1 to 10000."))
     var batch = 100
 
-    @Option(help: ArgumentHelp("How often to run the command for a batch (default: forever).", valueName: "n"))
+    @Option(help: .value("n", "How often to run the command for a batch (default: forever)."))
     var attempts: Int?
 
     @Flag(help: "End when there are no more entries, instead of waiting for new ones.")
     var once = false
 
-    @Option(help: ArgumentHelp("The pause between two looks at the store, 0.05 to 3600.", valueName: "seconds"))
+    @Option(help: .value("seconds", "The pause between two looks at the store, 0.05 to 3600."))
     var pollSeconds = 1.0
 
     @Flag(help: "Wait while another process follows as this consumer, and then take over.")
     var standby = false
 
-    @Option(help: ArgumentHelp("How long a lease that is not renewed lasts, 1 to 3600.", valueName: "seconds"))
+    @Option(help: .value("seconds", "How long a lease that is not renewed lasts, 1 to 3600."))
     var leaseSeconds = 30
 
     @OptionGroup var selection: LedgerSelection

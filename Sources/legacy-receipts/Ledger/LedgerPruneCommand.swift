@@ -22,8 +22,7 @@ struct LedgerPruneCommand: AsyncParsableCommand {
     @OptionGroup var store: StoreOption
 
     @Option(
-        help: ArgumentHelp(
-            "Remove entries that were recorded before, such as 2026-01-01T00:00:00Z.", valueName: "date"),
+        help: .value("date", "Remove entries that were recorded before, such as 2026-01-01T00:00:00Z."),
         transform: DateArguments.milliseconds)
     var before: Int64
 
@@ -83,7 +82,7 @@ struct LedgerForgetCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(help: ArgumentHelp("The name of the consumer.", valueName: "name"))
+    @Option(help: .value("name", "The name of the consumer."))
     var consumer: String
 
     func run() async throws {

@@ -20,8 +20,7 @@ struct LedgerSweepCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(
-        help: ArgumentHelp("How long to wait for documents after an end, 0 to 86400.", valueName: "seconds"))
+    @Option(help: .value("seconds", "How long to wait for documents after an end, 0 to 86400."))
     var delaySeconds = 300
 
     @OptionGroup var terms: TermCatalogOption

@@ -34,12 +34,10 @@ struct MergeCommand: AsyncParsableCommand {
                 'postgres://db/receipts?schema=shard' --into postgres://db/receipts
             """)
 
-    @Argument(help: ArgumentHelp("The stores: sqlite:PATH, a path, or postgres://…", valueName: "store"))
+    @Argument(help: .value("store", "The stores: sqlite:PATH, a path, or postgres://…"))
     var stores: [String]
 
-    @Option(
-        name: .customLong("into"),
-        help: ArgumentHelp("The store to merge into: sqlite:PATH or postgres://…", valueName: "url"))
+    @Option(name: .customLong("into"), help: .value("url", "The store to merge into: sqlite:PATH or postgres://…"))
     var destination: String
 
     @Flag(help: "Print the summary as JSON.")

@@ -51,24 +51,23 @@ struct MigrateCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp(
+        help: .value(
+            "input",
             """
             Files, folders, patterns such as '2019-*.csv.gz', or - for standard input; or one database, with --query: \
             sqlite:PATH or postgres://…
-            """, valueName: "input"),
+            """),
         completion: .file())
     var inputs: [String] = []
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp(
-            "The folder for the store, purchases.sqlite, and its summary and report (default: migrated).",
-            valueName: "dir"), completion: .directory)
+        help: .value(
+            "dir", "The folder for the store, purchases.sqlite, and its summary and report (default: migrated)."),
+        completion: .directory)
     var output: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Merge the records in this store, and write no folder: sqlite:PATH or postgres://…", valueName: "url"))
+    @Option(help: .value("url", "Merge the records in this store, and write no folder: sqlite:PATH or postgres://…"))
     var into: String?
 
     @Option(
@@ -76,9 +75,9 @@ struct MigrateCommand: AsyncParsableCommand {
     var inputFormat: InputFormat = .auto
 
     @Option(
-        help: ArgumentHelp(
-            "The CSV column or JSON member with the receipt. Repeatable: all named ones are read, and no others.",
-            valueName: "name"))
+        help: .value(
+            "name",
+            "The CSV column or JSON member with the receipt. Repeatable: all named ones are read, and no others."))
     var column: [String] = []
 
     @Flag(
@@ -88,21 +87,19 @@ struct MigrateCommand: AsyncParsableCommand {
     var columnsAppearLater = false
 
     @Option(
-        help: ArgumentHelp(
-            "How tables escape: csv (RFC 4180), mysql (backslashes; INTO OUTFILE, mysqldump --tab) or postgresql (COPY).",
-            valueName: "name"))
+        help: .value(
+            "name",
+            "How tables escape: csv (RFC 4180), mysql (backslashes; INTO OUTFILE, mysqldump --tab) or postgresql (COPY)."
+        ))
     var tableDialect: TableOptions.Dialect?
 
     @Option(
-        help: ArgumentHelp(
-            "What separates the fields of tables: one character, or tab (default: detected).",
-            valueName: "character"
-        ), transform: FormatArguments.delimiter)
+        help: .value("character", "What separates the fields of tables: one character, or tab (default: detected)."),
+        transform: FormatArguments.delimiter)
     var delimiter: Unicode.Scalar?
 
     @Option(
-        help: ArgumentHelp(
-            "The quote around fields of tables: one character (default: a double quote).", valueName: "character"),
+        help: .value("character", "The quote around fields of tables: one character (default: a double quote)."),
         transform: FormatArguments.quote)
     var quote: Unicode.Scalar?
 
@@ -113,33 +110,30 @@ struct MigrateCommand: AsyncParsableCommand {
     var noHeader = false
 
     @Option(
-        help: ArgumentHelp(
-            "The query whose rows are the records, if the input is a database. The database is only read.",
-            valueName: "sql"))
+        help: .value(
+            "sql", "The query whose rows are the records, if the input is a database. The database is only read."))
     var query: String?
 
     @Option(
-        help: ArgumentHelp(
-            "With --query: a column that identifies a row. The next run continues after the last one.",
-            valueName: "column"))
+        help: .value(
+            "column", "With --query: a column that identifies a row. The next run continues after the last one."))
     var key: String?
 
     @Option(
         file: "A product catalog: our YAML or JSON, a .storekit file, an App Store Connect metadata.xml. Repeatable.")
     var catalog: [String] = []
 
-    @Option(help: ArgumentHelp("Batches of records processed at once (default: the number of cores).", valueName: "n"))
+    @Option(help: .value("n", "Batches of records processed at once (default: the number of cores)."))
     var jobs: Int?
 
     @Option(
-        help: ArgumentHelp(
-            "Only Production, Sandbox or Xcode; records of others are quarantined. Repeatable.", valueName: "name"),
+        help: .value("name", "Only Production, Sandbox or Xcode; records of others are quarantined. Repeatable."),
         completion: .list(["Production", "Sandbox", "Xcode"]), transform: FormatArguments.environment)
     var environment: [Environment] = []
 
     @Option(
         name: .customLong("bundle-id"),
-        help: ArgumentHelp("Only this app; records of others are quarantined. Repeatable.", valueName: "id"))
+        help: .value("id", "Only this app; records of others are quarantined. Repeatable."))
     var bundleIds: [String] = []
 
     @Flag(
@@ -147,19 +141,15 @@ struct MigrateCommand: AsyncParsableCommand {
             "Quarantine recorded replies, rows and notifications, which are not signed, unless they contain a receipt.")
     var signedOnly = false
 
-    @Option(
-        name: .customLong("max-size"),
-        help: ArgumentHelp("The largest receipt, in bytes without base64.", valueName: "bytes"))
+    @Option(name: .customLong("max-size"), help: .value("bytes", "The largest receipt, in bytes without base64."))
     var maximumSize = DecodingLimits.defaultMaximumSize
 
-    @Option(help: ArgumentHelp("Read only the first records.", valueName: "n"))
+    @Option(help: .value("n", "Read only the first records."))
     var limit: Int?
 
     @Option(
         name: .customLong("expect-records"),
-        help: ArgumentHelp(
-            "Fail if there are more or fewer records, for example because a pipe was cut off.",
-            valueName: "n"))
+        help: .value("n", "Fail if there are more or fewer records, for example because a pipe was cut off."))
     var expectedRecords: Int?
 
     @Flag(
@@ -173,15 +163,15 @@ struct MigrateCommand: AsyncParsableCommand {
     var summary: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "name",
             """
             The column or member with your id of the user (default: found by its name, such as user_id). 'users.*' names the \
             keys of the object users, '*' those of the record.
-            """,
-            valueName: "name"))
+            """))
     var userColumn: String?
 
-    @Option(help: ArgumentHelp("A column or member to keep with the user. Repeatable.", valueName: "name"))
+    @Option(help: .value("name", "A column or member to keep with the user. Repeatable."))
     var carry: [String] = []
 
     @Option(help: documentColumn(.bundleId))
@@ -197,16 +187,16 @@ struct MigrateCommand: AsyncParsableCommand {
     var recordedAtColumn: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The app of unsigned documents that do not state it, such as bare rows. Excludes no records.",
-            valueName: "id"), transform: FormatArguments.defaultBundleId)
+        help: .value(
+            "id", "The app of unsigned documents that do not state it, such as bare rows. Excludes no records."),
+        transform: FormatArguments.defaultBundleId)
     var defaultBundleId: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Production or Sandbox: the environment of unsigned documents that do not state it. Excludes no records.",
-            valueName: "name"), completion: .list(["Production", "Sandbox"]),
-        transform: FormatArguments.defaultEnvironment)
+        help: .value(
+            "name",
+            "Production or Sandbox: the environment of unsigned documents that do not state it. Excludes no records."),
+        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.defaultEnvironment)
     var defaultEnvironment: Environment?
 
     @Option(
@@ -230,9 +220,9 @@ struct MigrateCommand: AsyncParsableCommand {
     var trust: TrustOptions
 
     private static func documentColumn(_ role: DocumentColumns.Role) -> ArgumentHelp {
-        ArgumentHelp(
-            "The column or member with the \(role.fact) of documents that state none (default: found by its name).",
-            valueName: "name")
+        .value(
+            "name",
+            "The column or member with the \(role.fact) of documents that state none (default: found by its name).")
     }
 
     func validate() throws {

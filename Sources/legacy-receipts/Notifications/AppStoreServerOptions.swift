@@ -24,7 +24,7 @@ struct AppStoreServerOptions: ParsableArguments {
         transform: FormatArguments.appStoreEnvironment)
     var environment: AppStoreModels.Environment = .production
 
-    @Option(help: ArgumentHelp("The server, instead of Apple's, for tests.", valueName: "url"))
+    @Option(help: .value("url", "The server, instead of Apple's, for tests."))
     var serverURL: String?
 
     /// The machine's time, or that of a sandbox: its clock may have run ahead. In milliseconds since 1970.

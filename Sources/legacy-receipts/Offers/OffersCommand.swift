@@ -62,12 +62,12 @@ struct OffersCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(help: ArgumentHelp("The app.", valueName: "id"))
+    @Option(help: .value("id", "The app."))
     var bundleId: String
 
     @Option(
-        help: ArgumentHelp("Production or Sandbox.", valueName: "name"),
-        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.appStoreEnvironment)
+        help: .value("name", "Production or Sandbox."), completion: .list(["Production", "Sandbox"]),
+        transform: FormatArguments.appStoreEnvironment)
     var environment: Environment = .production
 
     @Option(help: "What to list: introductory, win-back, promotional or entitlement.")
@@ -75,8 +75,7 @@ struct OffersCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Win-back rules") var rules: WinBackRuleOptions
 
-    @Option(
-        name: .customLong("group"), help: ArgumentHelp("Only this subscription group. Repeatable.", valueName: "id"))
+    @Option(name: .customLong("group"), help: .value("id", "Only this subscription group. Repeatable."))
     var groups: [String] = []
 
     @OptionGroup var view: ViewOptions

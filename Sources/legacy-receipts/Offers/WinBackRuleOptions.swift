@@ -9,22 +9,22 @@ struct WinBackRuleOptions: ParsableArguments {
     @Option(name: .customLong("offers"), file: "A file with win-back offers, see above.")
     var file: String?
 
-    @Option(help: ArgumentHelp("The identifier of the offer.", valueName: "id"))
+    @Option(help: .value("id", "The identifier of the offer."))
     var offerId: String?
 
-    @Option(help: ArgumentHelp("The product of the offer.", valueName: "id"))
+    @Option(help: .value("id", "The product of the offer."))
     var productId: String?
 
-    @Option(help: ArgumentHelp("Minimum of consecutive months paid.", valueName: "n"))
+    @Option(help: .value("n", "Minimum of consecutive months paid."))
     var paidMonths: Int?
 
-    @Option(help: ArgumentHelp("Minimum of months since the last subscription.", valueName: "n"))
+    @Option(help: .value("n", "Minimum of months since the last subscription."))
     var minimumMonthsSince: Int?
 
-    @Option(help: ArgumentHelp("Maximum of months since the last subscription.", valueName: "n"))
+    @Option(help: .value("n", "Maximum of months since the last subscription."))
     var maximumMonthsSince: Int?
 
-    @Option(help: ArgumentHelp("Minimum of months since this offer was last redeemed.", valueName: "n"))
+    @Option(help: .value("n", "Minimum of months since this offer was last redeemed."))
     var monthsBetweenOffers: Int?
 
     private var isGivenByFlags: Bool {

@@ -31,9 +31,7 @@ struct PlanCommand: AsyncParsableCommand {
                 --user-column account_id --carry country --json
             """)
 
-    @Option(
-        help: ArgumentHelp("Records to read from each source; a folder is one source.", valueName: "n"),
-        transform: Self.sample)
+    @Option(help: .value("n", "Records to read from each source; a folder is one source."), transform: Self.sample)
     var sample = 1_000
 
     @Flag(help: "Print the plan as JSON.")

@@ -29,7 +29,7 @@ struct ReportCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file(extensions: ["html"]))
+    @Option(help: .value("file", "The file to write."), completion: .file(extensions: ["html"]))
     var html = "report.html"
 
     @OptionGroup var view: ViewOptions

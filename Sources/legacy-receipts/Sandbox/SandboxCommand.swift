@@ -72,21 +72,20 @@ struct SandboxCommand: AsyncParsableCommand {
     @Option(help: "The Billing Grace Period in real days; 0 for none.")
     var gracePeriod: Int64 = 0
 
-    @Option(help: ArgumentHelp("The URL that receives notifications.", valueName: "url"))
+    @Option(help: .value("url", "The URL that receives notifications."))
     var notify: String?
 
     @Flag(help: "Send notifications of version 1 instead of version 2.")
     var notifyV1 = false
 
-    @Option(help: ArgumentHelp("The password in notifications of version 1.", valueName: "secret"))
+    @Option(help: .value("secret", "The password in notifications of version 1."))
     var sharedSecret: String?
 
     @Flag(help: "Send each notification once, as Apple's sandbox does.")
     var noRetries = false
 
     @Option(
-        name: .customLong("fault"),
-        help: ArgumentHelp("A fault of the App Store Server API. Repeatable.", valueName: "kind,name=value"))
+        name: .customLong("fault"), help: .value("kind,name=value", "A fault of the App Store Server API. Repeatable."))
     var faults: [String] = []
 
     @Option(help: "The seed of all identifiers. The same seed gives the same identifiers.")

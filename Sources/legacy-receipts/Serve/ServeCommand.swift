@@ -32,22 +32,19 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The port for health and metrics (admin.port).")
     var adminPort: Int?
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH, postgres://…, or none.", valueName: "url"))
+    @Option(help: .value("url", "The store: sqlite:PATH, postgres://…, or none."))
     var store: String?
 
-    @Option(help: ArgumentHelp("Also send each request there and compare the answers.", valueName: "url"))
+    @Option(help: .value("url", "Also send each request there and compare the answers."))
     var shadow: String?
 
-    @Option(
-        name: .customLong("set"),
-        help: ArgumentHelp("Any key of the configuration. Repeatable.", valueName: "key=value"))
+    @Option(name: .customLong("set"), help: .value("key=value", "Any key of the configuration. Repeatable."))
     var settings: [String] = []
 
     @Option(
         name: .customLong("test-clock-from"),
-        help: ArgumentHelp(
-            "For tests: take the time from this sandbox. Its root must be among trust.signed-data-roots.",
-            valueName: "url"))
+        help: .value(
+            "url", "For tests: take the time from this sandbox. Its root must be among trust.signed-data-roots."))
     var testClock: String?
 
     @Flag(help: "Check the configuration and exit.")

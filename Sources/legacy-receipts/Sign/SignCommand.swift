@@ -26,10 +26,10 @@ struct SigningKeyOptions: ParsableArguments {
     @Option(file: "The In-App Purchase key as downloaded, or - for standard input.")
     var privateKey: String
 
-    @Option(help: ArgumentHelp("The identifier of the key.", valueName: "id"))
+    @Option(help: .value("id", "The identifier of the key."))
     var keyId: String
 
-    @Option(help: ArgumentHelp("The app.", valueName: "id"))
+    @Option(help: .value("id", "The app."))
     var bundleId: String
 
     /// - Throws: ``CommandFailure``, which never quotes the file.
@@ -44,12 +44,10 @@ struct SigningKeyOptions: ParsableArguments {
 
 /// The values that make each signature unique.
 struct FreshnessOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("A UUID to use once (default: a new one).", valueName: "uuid"),
-        transform: FreshnessOptions.uuid)
+    @Option(help: .value("uuid", "A UUID to use once (default: a new one)."), transform: FreshnessOptions.uuid)
     var nonce: UUIDText?
 
-    @Option(help: ArgumentHelp("When it is signed, in milliseconds since 1970 (default: now).", valueName: "ms"))
+    @Option(help: .value("ms", "When it is signed, in milliseconds since 1970 (default: now)."))
     var timestamp: Int64?
 
     func validate() throws {
@@ -72,7 +70,6 @@ struct FreshnessOptions: ParsableArguments {
 }
 
 struct IssuerOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("The issuer identifier, above the list of keys in App Store Connect.", valueName: "uuid"))
+    @Option(help: .value("uuid", "The issuer identifier, above the list of keys in App Store Connect."))
     var issuerId: String
 }

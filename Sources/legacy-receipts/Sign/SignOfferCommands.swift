@@ -20,13 +20,13 @@ struct SignPromotionalOfferCommand: ParsableCommand {
     @OptionGroup var issuer: IssuerOptions
     @OptionGroup var freshness: FreshnessOptions
 
-    @Option(help: ArgumentHelp("The subscription.", valueName: "id"))
+    @Option(help: .value("id", "The subscription."))
     var productId: String
 
-    @Option(help: ArgumentHelp("The offer.", valueName: "id"))
+    @Option(help: .value("id", "The offer."))
     var offerId: String
 
-    @Option(help: ArgumentHelp("Any transaction of the customer, or the appTransactionId; advised.", valueName: "id"))
+    @Option(help: .value("id", "Any transaction of the customer, or the appTransactionId; advised."))
     var transactionId: String?
 
     func run() throws {
@@ -57,13 +57,13 @@ struct SignPromotionalOfferV1Command: ParsableCommand {
     @OptionGroup var key: SigningKeyOptions
     @OptionGroup var freshness: FreshnessOptions
 
-    @Option(help: ArgumentHelp("The subscription.", valueName: "id"))
+    @Option(help: .value("id", "The subscription."))
     var productId: String
 
-    @Option(help: ArgumentHelp("The offer.", valueName: "id"))
+    @Option(help: .value("id", "The offer."))
     var offerId: String
 
-    @Option(help: ArgumentHelp("The token that the app will pass (applicationUsername).", valueName: "uuid"))
+    @Option(help: .value("uuid", "The token that the app will pass (applicationUsername)."))
     var appAccountToken: String?
 
     func run() throws {
@@ -106,10 +106,10 @@ struct SignIntroductoryEligibilityCommand: ParsableCommand {
     @OptionGroup var issuer: IssuerOptions
     @OptionGroup var freshness: FreshnessOptions
 
-    @Option(help: ArgumentHelp("The subscription.", valueName: "id"))
+    @Option(help: .value("id", "The subscription."))
     var productId: String
 
-    @Option(help: ArgumentHelp("Any transaction of the customer, or the appTransactionId.", valueName: "id"))
+    @Option(help: .value("id", "Any transaction of the customer, or the appTransactionId."))
     var transactionId: String
 
     @Flag(inversion: .prefixedNo, help: "Whether the customer may have the offer.")

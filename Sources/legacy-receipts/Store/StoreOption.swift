@@ -2,6 +2,6 @@ import ArgumentParser
 
 /// `--store` of the commands that need a store.
 struct StoreOption: ParsableArguments {
-    @Option(name: .customLong("store"), help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
+    @Option(name: .customLong("store"), help: .value("url", "The store: sqlite:PATH or postgres://…"))
     var url: String
 }

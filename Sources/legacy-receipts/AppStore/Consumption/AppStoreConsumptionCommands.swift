@@ -79,8 +79,7 @@ struct ConsumptionPendingCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(
-        help: ArgumentHelp("The consumer of the ledger that delivers purchases: shows what it has.", valueName: "name"))
+    @Option(help: .value("name", "The consumer of the ledger that delivers purchases: shows what it has."))
     var consumer: String?
 
     @Option(file: "Your rules (JSON): shows the answer that they give.")
@@ -131,7 +130,7 @@ struct ConsumptionDismissCommand: AsyncParsableCommand {
                 --missed-before 2026-01-01 --store sqlite:purchases.sqlite
             """)
 
-    @Argument(help: ArgumentHelp("The UUIDs of the notifications, as pending shows them.", valueName: "uuid"))
+    @Argument(help: .value("uuid", "The UUIDs of the notifications, as pending shows them."))
     var uuids: [String] = []
 
     @Option(date: "Dismiss all requests whose deadline passed before this date.")

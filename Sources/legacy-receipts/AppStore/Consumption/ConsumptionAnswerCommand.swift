@@ -39,9 +39,7 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
     @Option(file: "What each customer agreed to: a CSV file with transactionId and customerConsented. Required.")
     var customerConsented: String
 
-    @Option(
-        help: ArgumentHelp(
-            "The consumer of the ledger that delivers purchases, for rules with isDelivered.", valueName: "name"))
+    @Option(help: .value("name", "The consumer of the ledger that delivers purchases, for rules with isDelivered."))
     var consumer: String?
 
     @OptionGroup var catalog: ConsumptionCatalogOption
