@@ -90,8 +90,7 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
             case .userId(let id): (Self.findUserId, Array(id.utf8))
             }
         return try await perform { session in
-            let rows = try session.run(
-                statement, [.bytes(id), .int4(Int32(CustomerReference.identities(limit)))])
+            let rows = try session.run(statement, .bytes(id), .int4(Int32(CustomerReference.identities(limit))))
             return try (0..<rows.count).map { row in
                 ScopedIdentity(scope: try rows.scope(row, 0), identity: try Self.identity(rows, row, from: 2))
             }
@@ -108,13 +107,10 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
         after last: CustomerIdentity?, _ scopeId: Int32, _ session: PostgreSQLSession
     ) throws -> [ListedIdentity] {
         let rows = try session.run(
-            listIdentities,
-            [
-                .int4(scopeId), .int4(Int32(last?.kind.rawValue ?? 0)), .text(last?.value ?? ""),
-                .int4(Int32(CustomerPage.identitiesAtOnce)),
-            ])
+            listIdentities, .int4(scopeId), .int4(Int32(last?.kind.rawValue ?? 0)), .text(last?.value ?? ""),
+            .int4(Int32(CustomerPage.identitiesAtOnce)))
         let customers = try (0..<rows.count).map { try rows.integer($0, 2, as: Int64.self) }
-        let least = try session.run(leastIdentities, [.int4(scopeId), .int8s(Set(customers).sorted())])
+        let least = try session.run(leastIdentities, .int4(scopeId), .int8s(Set(customers).sorted()))
         var first: [Int64: CustomerIdentity] = [:]
         for row in 0..<least.count {
             first[try least.integer(row, 0)] = try Self.identity(least, row, from: 1)

@@ -58,13 +58,10 @@ struct CustomerReader {
             query.identities.map { (place: place, scope: query.scope, identity: $0) }
         }
         let rows = try session.run(
-            onlyPurchases ? findPurchases : find,
-            [
-                .int4s(given.map { Int32(truncatingIfNeeded: $0.place) }),
-                .texts(given.map(\.scope.environment.rawValue)), .texts(given.map(\.scope.bundleId)),
-                .int2s(given.map { Int16(truncatingIfNeeded: $0.identity.kind.rawValue) }),
-                .texts(given.map(\.identity.value)),
-            ])
+            onlyPurchases ? findPurchases : find, .int4s(given.map { Int32(truncatingIfNeeded: $0.place) }),
+            .texts(given.map(\.scope.environment.rawValue)), .texts(given.map(\.scope.bundleId)),
+            .int2s(given.map { Int16(truncatingIfNeeded: $0.identity.kind.rawValue) }),
+            .texts(given.map(\.identity.value)))
         var assemblers = queries.map { Result<_, TransactionStoreError>.success(CustomerAssembler(scope: $0.scope)) }
         for index in 0..<rows.count {
             let place = Int(try rows.integer(index, 6, as: Int32.self))

@@ -52,7 +52,7 @@ extension PostgreSQLTransactionStore: CustomerEraser {
     ) throws -> ErasedRows {
         // Writers share this lock. Taken exclusively, it keeps them from adding to a customer that is being removed.
         // Number 0 is the lock of the schema.
-        if scopeId > 0 { try session.run(lockScope, [.int4(session.lockClass), .int4(scopeId)]) }
+        if scopeId > 0 { try session.run(lockScope, .int4(session.lockClass), .int4(scopeId)) }
         return try SQLErasure(session: session, scope: scope, scopeId: Int64(scopeId))
             .run(identities, quarantined, leavingHashesIn: leavingHashes ? LeftHashTable(session: session) : nil)
     }

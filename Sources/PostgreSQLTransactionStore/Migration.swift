@@ -39,7 +39,7 @@ extension PostgreSQLTransactionStore: MigrationStore {
             var receipts: [VerifiedReceipt] = []
             for start in stride(from: 0, to: keys.count, by: Self.keysAtOnce) {
                 let part = Array(keys[start..<min(start + Self.keysAtOnce, keys.count)])
-                let rows = try session.run(Self.findVerified, [.byteStrings(part)])
+                let rows = try session.run(Self.findVerified, .byteStrings(part))
                 for row in 0..<rows.count {
                     receipts.append(
                         try VerifiedReceipt(

@@ -87,9 +87,12 @@ final class PostgreSQLSession: SQLSession {
         return try finish()
     }
 
-    /// Runs one statement, which is prepared at its first use. The rows are in binary format.
+    /// Runs one statement with the values of its parameters. It is prepared at its first use. The rows are in binary format.
     @discardableResult
-    func run(_ statement: Statement, _ values: [Parameter] = []) throws -> ResultRows {
+    func run(_ statement: Statement, _ values: Parameter...) throws -> ResultRows { try run(statement, values) }
+
+    @discardableResult
+    func run(_ statement: Statement, _ values: [Parameter]) throws -> ResultRows {
         if !prepared.contains(statement.name) {
             try send { PQsendPrepare(connection, statement.name, statement.sql, 0, nil) }
             _ = try finish()

@@ -44,7 +44,7 @@ package final class PostgreSQLTableDatabase: Sendable {
             }
             schema = try row.text(0, 0)
         }
-        let row = try session.run(findSchema, [.text(schema ?? "")])
+        let row = try session.run(findSchema, .text(schema ?? ""))
         let name = try row.text(0, 1)
         if row.isNull(0, 0) { try session.execute("CREATE SCHEMA IF NOT EXISTS \(name)") }
         // The only schema in the path, so that an unqualified name can refer to one table only.

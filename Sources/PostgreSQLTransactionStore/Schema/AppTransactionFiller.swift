@@ -94,14 +94,14 @@ struct AppTransactionFiller {
             let position = try session.run(Self.lockPosition)
             guard position.count > 0 else { return false }
             let last: Int64 = try position.integer(0, 0)
-            let rows = try session.run(Self.findPage, [.int8(last), .int4(Self.pageSize), .int8(Self.pageBytes)])
+            let rows = try session.run(Self.findPage, .int8(last), .int4(Self.pageSize), .int8(Self.pageBytes))
             guard rows.count > 0 else {
                 try session.run(Self.end)
                 return false
             }
             try fill(rows)
             let next: Int64 = try rows.integer(rows.count - 1, 0)
-            try session.run(Self.movePosition, [.int8(next)])
+            try session.run(Self.movePosition, .int8(next))
             return true
         }
     }
@@ -109,7 +109,7 @@ struct AppTransactionFiller {
     /// Fills the app transactions of customers into which others were merged: they may have come behind the position.
     func fill(joined customers: [Int64]) throws {
         guard !customers.isEmpty else { return }
-        try fill(try session.run(Self.findUnfilled, [.int8s(customers)]))
+        try fill(try session.run(Self.findUnfilled, .int8s(customers)))
     }
 
     private func fill(_ rows: ResultRows) throws {
@@ -124,6 +124,6 @@ struct AppTransactionFiller {
             values.append(legacy)
         }
         guard !customers.isEmpty else { return }
-        try session.run(Self.update, [.int8s(customers), .int8s(dates), .byteStrings(payloads), .byteStrings(values)])
+        try session.run(Self.update, .int8s(customers), .int8s(dates), .byteStrings(payloads), .byteStrings(values))
     }
 }

@@ -29,7 +29,7 @@ enum LedgerFiller {
     ) throws {
         var last: (scope: Int32, value: [UInt8]) = (0, [])
         while true {
-            let rows = try session.run(list, [.int4(last.scope), .bytes(last.value), .int4(pageSize)])
+            let rows = try session.run(list, .int4(last.scope), .bytes(last.value), .int4(pageSize))
             guard rows.count > 0 else { return }
             let meant = try (0..<rows.count).filter { try rows.integer($0, 4, as: Int32.self) != 0 }
             if !meant.isEmpty { try body(try meant.map { try rows.ownedPurchase($0) }) }

@@ -66,7 +66,7 @@ struct Schema: Sendable {
     func prepare(_ session: PostgreSQLSession) throws -> Bool {
         try configure(session)
         // The session keeps the lock until it ends, so that no other program removes the tables.
-        try session.run(Self.shareUse, [.int4(lockClass), .int4(Self.useNumber)])
+        try session.run(Self.shareUse, .int4(lockClass), .int4(Self.useNumber))
         if try currentVersion(session) != Self.version {
             try session.withAnswerTimeout(timeouts.schema.answer) { try migrate(session) }
         }
@@ -144,7 +144,7 @@ struct Schema: Sendable {
 
     /// Whether the table of versions is there.
     private func hasVersions(_ session: PostgreSQLSession) throws -> Bool {
-        try !session.run(Self.findTable, [.text("\(quotedName).schema_migrations")]).isNull(0, 0)
+        try !session.run(Self.findTable, .text("\(quotedName).schema_migrations")).isNull(0, 0)
     }
 
     private static let findTable = Statement("SELECT to_regclass($1)::text")
@@ -184,8 +184,8 @@ struct Schema: Sendable {
                 \(limits);
                 SET LOCAL lock_timeout TO \(timeouts.schema.lock)
                 """)
-            try session.run(Self.lockSchema, [.int4(lockClass)])
-            let schema = try session.run(Self.findSchema, [.text(quotedName)])
+            try session.run(Self.lockSchema, .int4(lockClass))
+            let schema = try session.run(Self.findSchema, .text(quotedName))
             // Only if it is missing: a role that may use a schema need not have the right to create one.
             if schema.isNull(0, 0) { try session.execute("CREATE SCHEMA IF NOT EXISTS \(quotedName)") }
             // An empty table of that name can be from another tool.
@@ -201,7 +201,7 @@ struct Schema: Sendable {
             for migration in Self.migrations where migration.version > present {
                 try session.execute(migration.sql)
                 try migration.fill?(session)
-                try session.run(Self.addVersion, [.int4(migration.version)])
+                try session.run(Self.addVersion, .int4(migration.version))
             }
             return SchemaCreation.Parts(tables: !hadVersions, schema: schema.isNull(0, 0))
         }
@@ -242,7 +242,7 @@ struct Schema: Sendable {
             try session.execute("SET LOCAL lock_timeout TO \(Self.endOfSessions)")
             // A program that connects after this waits, and creates the tables again.
             try lockUse(session)
-            try session.run(Self.lockSchema, [.int4(lockClass)])
+            try session.run(Self.lockSchema, .int4(lockClass))
             guard try isEmpty(session) else { return }
             let tables = (Self.emptyTables + Self.otherTables).joined(separator: ", ")
             // Programs of earlier versions do not share the lock of use.

@@ -98,7 +98,7 @@ struct CustomerJoiner {
         var candidates = customers
         var bound: Int64 = 16
         while candidates.count > 1 {
-            let rows = try session.run(countIdentities, [.int8s(candidates), .int8(bound)])
+            let rows = try session.run(countIdentities, .int8s(candidates), .int8(bound))
             candidates = []
             for row in 0..<rows.count {
                 let customer = try rows.integer(row, 0, as: Int64.self)

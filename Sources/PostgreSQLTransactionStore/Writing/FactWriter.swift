@@ -95,7 +95,7 @@ struct FactWriter {
     private func lock(_ scopeIds: [Int32], alone: Set<Int32>) throws {
         let ids = Set(scopeIds).sorted()
         try session.run(
-            Self.lockScopes, [.int4(session.lockClass), .int4s(ids), .int2s(ids.map { alone.contains($0) ? 1 : 0 })])
+            Self.lockScopes, .int4(session.lockClass), .int4s(ids), .int2s(ids.map { alone.contains($0) ? 1 : 0 }))
     }
 
     /// Inserts the notifications and returns the batch without the sets whose notification already existed.
@@ -160,11 +160,8 @@ struct FactWriter {
         _ batch: FactBatch, _ scopeIds: [Int32], _ owners: inout Owners
     ) throws -> [Int: Set<Int64>] {
         let known = try session.run(
-            Self.findIdentities,
-            [
-                .int4s(batch.identities.map { scopeIds[$0.scope] }), .int2s(batch.identities.map(\.kind)),
-                .slices(batch.identities.map(\.value), of: batch.bytes),
-            ])
+            Self.findIdentities, .int4s(batch.identities.map { scopeIds[$0.scope] }),
+            .int2s(batch.identities.map(\.kind)), .slices(batch.identities.map(\.value), of: batch.bytes))
         var joining: [Int: Set<Int64>] = [:]
         for (row, place) in try known.places(among: batch.identities.count) {
             let component = batch.identities[place].component
@@ -188,7 +185,7 @@ struct FactWriter {
         // By the numbers of the scopes, which are the same in every program. Within a scope the identities are already
         // sorted.
         missing.sort { (scopeIds[batch.identities[$0].scope], $0) < (scopeIds[batch.identities[$1].scope], $1) }
-        let numbers = try session.run(Self.makeIds, [.int4(Int32(truncatingIfNeeded: missing.count))])
+        let numbers = try session.run(Self.makeIds, .int4(Int32(truncatingIfNeeded: missing.count)))
         let layout: RowBuffer.Layout = mayCopyIdentities && missing.count >= Self.copyThreshold ? .rows : .columns
         var rows = RowBuffer(.identities, layout)
         for (index, place) in missing.enumerated() {

@@ -61,7 +61,7 @@ final class MigrationBatch: Sendable {
             rows.integer(Int16(truncatingIfNeeded: each.receipt.form.rawValue))
             rows.bytes(StoredIdentities.encode(each.receipt.identities))
         }
-        if !step.released.isEmpty { try session.run(Self.release, [.byteStrings(step.released)]) }
+        if !step.released.isEmpty { try session.run(Self.release, .byteStrings(step.released)) }
         try Self.insert(step.quarantined, into: .quarantine, session) { record, rows in
             rows.bytes(record.key)
             rows.bytes(record.line)

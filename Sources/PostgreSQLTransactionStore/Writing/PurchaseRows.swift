@@ -11,7 +11,7 @@ extension PostgreSQLSession {
         """)
 
     func addTransactions(of purchases: [SQLPurchase], to assemblers: inout [Int: CustomerAssembler]) throws {
-        let rows = try run(Self.findTransactions, [.int8s(purchases.map(\.id))])
+        let rows = try run(Self.findTransactions, .int8s(purchases.map(\.id)))
         for (row, place) in try rows.places(among: purchases.count) {
             let head = try rows.head(row, 1)
             try rows.withBytes(row, 4) { payload in
@@ -31,7 +31,7 @@ extension PostgreSQLSession {
         """)
 
     func addRenewalInfos(of purchases: [SQLPurchase], to assemblers: inout [Int: CustomerAssembler]) throws {
-        let rows = try run(Self.findRenewalInfos, [.int8s(purchases.map(\.id))])
+        let rows = try run(Self.findRenewalInfos, .int8s(purchases.map(\.id)))
         for (row, place) in try rows.places(among: purchases.count) {
             let head = try rows.head(row, 1)
             try rows.withBytes(row, 4) {
@@ -58,7 +58,7 @@ extension PostgreSQLSession {
     /// Takes one advisory lock per schema, until the commit. PostgreSQL releases locks after the commit is visible, so positions
     /// become visible in order and a reader skips none. The next writer's statements see everything committed before, so of
     /// two writers of one transaction id the second sees the facts of both.
-    func lockLedger() throws { try run(Self.lockLedger, [.int4(lockClass), .int4(Self.ledgerLock)]) }
+    func lockLedger() throws { try run(Self.lockLedger, .int4(lockClass), .int4(Self.ledgerLock)) }
 
     /// The limits keep the order of the joins, also in a plan that the server made before the tables had rows.
     private static let findSharing = Statement(
@@ -79,7 +79,7 @@ extension PostgreSQLSession {
 
     func sharing(_ purchases: [SQLPurchase]) throws -> [Int] {
         guard !purchases.isEmpty else { return [] }
-        let rows = try run(Self.findSharing, [.int8s(purchases.map(\.id))])
+        let rows = try run(Self.findSharing, .int8s(purchases.map(\.id)))
         return try rows.places(among: purchases.count).map(\.place)
     }
 
@@ -104,8 +104,8 @@ extension PostgreSQLSession {
     ) throws -> [(transactionId: String, purchase: SQLPurchase, isSigned: Bool)] {
         guard let scopeId = purchases.first?.scopeId else { return [] }
         let rows = try run(
-            Self.findStating,
-            [.int8s(purchases.map(\.id)), .texts(Array(known)), .int4(Int32(truncatingIfNeeded: scopeId))])
+            Self.findStating, .int8s(purchases.map(\.id)), .texts(Array(known)),
+            .int4(Int32(truncatingIfNeeded: scopeId)))
         var found: [(transactionId: String, purchase: SQLPurchase, isSigned: Bool)] = []
         for row in 0..<rows.count where !rows.isNull(row, 3) {
             let purchase = SQLPurchase(
@@ -127,8 +127,7 @@ extension PostgreSQLSession {
     func dependent(_ purchases: [(purchase: SQLPurchase, product: [UInt8])]) throws -> [Int] {
         guard !purchases.isEmpty else { return [] }
         let rows = try run(
-            Self.findDependent,
-            [.int8s(purchases.map { $0.purchase.id }), .byteStrings(purchases.map { $0.product })])
+            Self.findDependent, .int8s(purchases.map { $0.purchase.id }), .byteStrings(purchases.map { $0.product }))
         return try rows.places(among: purchases.count).map(\.place)
     }
 
@@ -142,8 +141,7 @@ extension PostgreSQLSession {
 
     func notified(_ transactions: [SQLTransaction]) throws -> [Int] {
         guard !transactions.isEmpty else { return [] }
-        let rows = try run(
-            Self.findNotified, [.int8s(transactions.map(\.purchase.id)), .texts(transactions.map(\.id))])
+        let rows = try run(Self.findNotified, .int8s(transactions.map(\.purchase.id)), .texts(transactions.map(\.id)))
         return try rows.places(among: transactions.count).map(\.place)
     }
 
@@ -163,7 +161,7 @@ extension PostgreSQLSession {
     func histories(of transactions: [SQLTransaction]) throws -> [Int: LedgerHistory] {
         guard !transactions.isEmpty else { return [:] }
         let rows = try run(
-            Self.findHistories, [.int4s(transactions.map(\.purchase.scope)), .texts(transactions.map(\.id))])
+            Self.findHistories, .int4s(transactions.map(\.purchase.scope)), .texts(transactions.map(\.id)))
         var histories: [Int: LedgerHistory] = [:]
         for (row, place) in try rows.places(among: transactions.count) {
             histories[place] = try LedgerHistory(
@@ -186,14 +184,10 @@ extension PostgreSQLSession {
     func appendNumbered(_ entries: [SQLNumberedEntry]) throws -> [Int] {
         guard !entries.isEmpty else { return [] }
         let appended = try run(
-            Self.appendNumberedEntries,
-            [
-                .int8s(entries.map { $0.transaction.purchase.id }),
-                .int4s(entries.map { $0.transaction.purchase.scope }),
-                .int4s(entries.map { Int32(clamping: $0.number) }),
-                .int2s(entries.map { Int16(truncatingIfNeeded: $0.event.rawValue) }),
-                .texts(entries.map { $0.transaction.id }),
-            ]
+            Self.appendNumberedEntries, .int8s(entries.map { $0.transaction.purchase.id }),
+            .int4s(entries.map { $0.transaction.purchase.scope }), .int4s(entries.map { Int32(clamping: $0.number) }),
+            .int2s(entries.map { Int16(truncatingIfNeeded: $0.event.rawValue) }),
+            .texts(entries.map { $0.transaction.id })
         ).affected
         return appended == entries.count ? [] : Array(entries.indices)
     }
@@ -210,7 +204,7 @@ extension PostgreSQLSession {
         """)
 
     func events(of purchases: [SQLPurchase]) throws -> [Int: [String: [LedgerEntry.Event]]] {
-        let rows = try run(Self.findEvents, [.int8s(purchases.map(\.id)), .int4s(purchases.map(\.scope))])
+        let rows = try run(Self.findEvents, .int8s(purchases.map(\.id)), .int4s(purchases.map(\.scope)))
         var events: [Int: [String: [LedgerEntry.Event]]] = [:]
         for (row, place) in try rows.places(among: purchases.count) {
             guard let event = LedgerEntry.Event(rawValue: Int64(try rows.integer(row, 2, as: Int16.self))) else {
@@ -241,13 +235,9 @@ extension PostgreSQLSession {
     func append(_ entries: [SQLEntry]) throws {
         guard !entries.isEmpty else { return }
         try run(
-            Self.appendEntries,
-            [
-                .int8s(entries.map(\.purchase.id)), .int4s(entries.map(\.purchase.scope)),
-                .int2s(entries.map { Int16(truncatingIfNeeded: $0.event.rawValue) }),
-                .texts(entries.map(\.transactionId)), .texts(entries.map { $0.seatClaimId ?? "" }),
-                .byteStrings(entries.map { $0.earlierPurchases ?? [] }),
-            ])
+            Self.appendEntries, .int8s(entries.map(\.purchase.id)), .int4s(entries.map(\.purchase.scope)),
+            .int2s(entries.map { Int16(truncatingIfNeeded: $0.event.rawValue) }), .texts(entries.map(\.transactionId)),
+            .texts(entries.map { $0.seatClaimId ?? "" }), .byteStrings(entries.map { $0.earlierPurchases ?? [] }))
     }
 
     // MARK: Looks at purchases
@@ -273,7 +263,7 @@ extension PostgreSQLSession {
             retries: batch.renewalInfos.map { ($0.owner, $0.lookDate) }, after: try lookHistory())
         guard !dates.isEmpty else { return }
         let kept = dates.map { (purchase: numbers[$0.key], date: $0.value) }
-        try run(Self.keepLookDate, [.int8s(kept.map { $0.purchase }), .int8s(kept.map { $0.date })])
+        try run(Self.keepLookDate, .int8s(kept.map { $0.purchase }), .int8s(kept.map { $0.date }))
     }
 
     /// Leaves out purchases that are being erased. Of one that was erased, nothing but its date is left.
@@ -286,7 +276,7 @@ extension PostgreSQLSession {
         """)
 
     func duePurchases(by date: Int64, limit: Int) throws -> [SQLPurchase] {
-        let due = try run(Self.takeDuePurchases, [.int8(date), .int4(Int32(limit))])
+        let due = try run(Self.takeDuePurchases, .int8(date), .int4(Int32(limit)))
         return try (0..<due.count).map { row in
             SQLPurchase(
                 scopeId: Int64(try due.integer(row, 1, as: Int32.self)), original: try due.text(row, 2),
@@ -303,8 +293,8 @@ extension PostgreSQLSession {
 
     func setLookDates(_ dates: [(purchase: SQLPurchase, date: Int64?)]) throws {
         let next = dates.compactMap { each in each.date.map { (purchase: each.purchase.id, date: $0) } }
-        try run(Self.lookAgain, [.int8s(next.map { $0.purchase }), .int8s(next.map { $0.date })])
-        try run(Self.lookNoMore, [.int8s(dates.filter { $0.date == nil }.map { $0.purchase.id })])
+        try run(Self.lookAgain, .int8s(next.map { $0.purchase }), .int8s(next.map { $0.date }))
+        try run(Self.lookNoMore, .int8s(dates.filter { $0.date == nil }.map { $0.purchase.id }))
     }
 
     // MARK: Terms
@@ -317,7 +307,7 @@ extension PostgreSQLSession {
         """)
 
     func purchasesWithTerms(of customers: [Int64]) throws -> [SQLOwnedPurchase] {
-        let rows = try run(Self.findPurchasesWithTerms, [.int8s(customers)])
+        let rows = try run(Self.findPurchasesWithTerms, .int8s(customers))
         return try (0..<rows.count).map { try rows.ownedPurchase($0) }
     }
 
@@ -329,7 +319,7 @@ extension PostgreSQLSession {
         """)
 
     func owners(of purchases: [SQLPurchase]) throws -> [Int: Int64] {
-        let rows = try run(Self.findOwners, [.int8s(purchases.map(\.id))])
+        let rows = try run(Self.findOwners, .int8s(purchases.map(\.id)))
         var owners: [Int: Int64] = [:]
         for (row, place) in try rows.places(among: purchases.count) { owners[place] = try rows.integer(row, 1) }
         return owners
@@ -343,7 +333,7 @@ extension PostgreSQLSession {
         """)
 
     func bases(of purchases: [SQLPurchase]) throws -> [Int: [String: Int64]] {
-        let rows = try run(Self.findBases, [.int8s(purchases.map(\.id))])
+        let rows = try run(Self.findBases, .int8s(purchases.map(\.id)))
         var bases: [Int: [String: Int64]] = [:]
         for (row, place) in try rows.places(among: purchases.count) {
             bases[place, default: [:]][try rows.text(row, 1)] = try rows.integer(row, 2)
@@ -376,9 +366,7 @@ extension PostgreSQLSession {
     func replace(_ outdated: [SQLTransaction], with new: [(term: SQLTransaction, basis: Int64)], hasScopes: Bool) throws
     {
         if !outdated.isEmpty {
-            try run(
-                Self.deleteTerms,
-                [.int8s(outdated.map(\.purchase.id)), .texts(outdated.map(\.id))])
+            try run(Self.deleteTerms, .int8s(outdated.map(\.purchase.id)), .texts(outdated.map(\.id)))
         }
         guard !new.isEmpty else { return }
         let rows: [Parameter] = [
@@ -403,7 +391,7 @@ extension PostgreSQLSession {
 
     func dueTerms(in scopeId: Int64, by date: Int64, limit: Int) throws -> [(term: SQLTransaction, customer: Int64)] {
         let rows = try run(
-            Self.takeDueTerms, [.int4(Int32(truncatingIfNeeded: scopeId)), .int8(date), .int4(Int32(limit))])
+            Self.takeDueTerms, .int4(Int32(truncatingIfNeeded: scopeId)), .int8(date), .int4(Int32(limit)))
         return try (0..<rows.count).map { row -> (term: SQLTransaction, customer: Int64) in
             let owned = try rows.ownedPurchase(row)
             return (SQLTransaction(try rows.text(row, 4), of: owned.purchase), owned.customer)
@@ -419,11 +407,8 @@ extension PostgreSQLSession {
 
     func setLookDates(_ dates: [(term: SQLTransaction, date: Int64)]) throws {
         try run(
-            Self.lookAtTermsAgain,
-            [
-                .int8s(dates.map { $0.term.purchase.id }), .texts(dates.map { $0.term.id }),
-                .int8s(dates.map { $0.date }),
-            ])
+            Self.lookAtTermsAgain, .int8s(dates.map { $0.term.purchase.id }), .texts(dates.map { $0.term.id }),
+            .int8s(dates.map { $0.date }))
     }
 }
 

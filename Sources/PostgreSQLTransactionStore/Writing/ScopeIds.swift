@@ -23,7 +23,7 @@ struct ScopeIds {
 
     /// The id of a scope; nil if it is missing.
     func known(_ scope: StoreScope) throws -> Int32? {
-        let rows = try session.run(Self.find, [.texts([scope.environment.rawValue]), .texts([scope.bundleId])])
+        let rows = try session.run(Self.find, .texts([scope.environment.rawValue]), .texts([scope.bundleId]))
         guard rows.count > 0 else { return nil }
         return try rows.integer(0, 1, as: Int32.self)
     }
