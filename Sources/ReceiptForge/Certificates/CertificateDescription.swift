@@ -1,4 +1,5 @@
-/// The content of a forged certificate. Each part can be wrong.
+/// The content of a forged certificate, which ``issued(by:)`` signs. Each part can be wrong: take the description of a certificate
+/// of ``TestCertificateAuthority``, and change it.
 public struct CertificateDescription: ForgedDescription {
     /// The basic constraints extension (RFC 5280, 4.2.1.9), critical unless it is absent. A path length of nil is
     /// omitted.
@@ -63,36 +64,6 @@ public struct CertificateDescription: ForgedDescription {
     public var unknownCriticalExtension = false
     /// Changes one bit of the signature after signing.
     public var brokenSignature = false
-
-    /// The content of a certificate. ``issued(by:)`` signs it.
-    ///
-    /// - Parameters:
-    ///   - serial: the serial number, big endian.
-    ///   - subject: the subject's name.
-    ///   - notBefore: the start of validity.
-    ///   - notAfter: the end of validity.
-    ///   - key: the key of the subject.
-    ///   - digest: the digest of the issuer's signature.
-    ///   - basicConstraints: whether it is an authority.
-    ///   - keyUsage: nil omits the extension.
-    ///   - markers: extensions with the value NULL, such as Apple's receipt signing marker.
-    ///   - policy: nil omits the extension.
-    public init(
-        serial: [UInt8], subject: DistinguishedName, notBefore: ForgedInstant, notAfter: ForgedInstant, key: TestKey,
-        digest: ForgedDigest, basicConstraints: BasicConstraints, keyUsage: KeyUsage?,
-        markers: [ForgedObjectIdentifier] = [], policy: ForgedObjectIdentifier? = nil
-    ) {
-        self.serial = serial
-        self.subject = subject
-        self.notBefore = notBefore
-        self.notAfter = notAfter
-        self.key = key
-        self.digest = digest
-        self.basicConstraints = basicConstraints
-        self.keyUsage = keyUsage
-        self.markers = markers
-        self.policy = policy
-    }
 
     /// Signs the certificate.
     ///

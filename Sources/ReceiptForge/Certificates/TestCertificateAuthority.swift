@@ -112,8 +112,7 @@ extension TestCertificateAuthority {
             serial: [0x02], subject: rootName, notBefore: ForgedInstant(2006, 4, 25, 21, 40, 36),
             notAfter: ForgedInstant(2035, 2, 9, 21, 40, 36), key: .rootCA, digest: .sha1,
             basicConstraints: .certificateAuthority(pathLength: nil), keyUsage: [.keyCertSign, .crlSign],
-            policy: .rootPolicy
-        ).with { $0.revocationPointers = false }
+            policy: .rootPolicy, revocationPointers: false)
     }
 
     /// The intermediate of app receipts, with the marker 6.2.1.
@@ -204,8 +203,7 @@ extension TestCertificateAuthority {
             notBefore: early ? ForgedInstant(2009, 6, 15, 22, 5, 56) : ForgedInstant(2014, 6, 7, 0, 2, 21),
             notAfter: early ? ForgedInstant(2014, 6, 14, 22, 5, 56) : ForgedInstant(2016, 5, 18, 18, 31, 30),
             key: .purchaseReceipt, digest: .sha1, basicConstraints: .endEntity, keyUsage: .digitalSignature,
-            markers: [.purchaseReceiptMarker]
-        ).with { $0.revocationPointers = false }
+            markers: [.purchaseReceiptMarker], revocationPointers: false)
     }
 
     /// The single certificate of an Xcode receipt: self-signed, a CA, for code signing.
@@ -220,12 +218,8 @@ extension TestCertificateAuthority {
             ]),
             notBefore: ForgedInstant(2020, 4, 1, 17, 52, 35), notAfter: ForgedInstant(2040, 3, 27, 17, 52, 35),
             key: .xcode, digest: .sha256, basicConstraints: .certificateAuthority(pathLength: nil),
-            keyUsage: [.digitalSignature, .keyCertSign]
-        ).with {
-            $0.extendedKeyUsage = [.codeSigning]
-            $0.keyIdentifiers = false
-            $0.revocationPointers = false
-        }
+            keyUsage: [.digitalSignature, .keyCertSign], extendedKeyUsage: [.codeSigning], keyIdentifiers: false,
+            revocationPointers: false)
     }
 }
 

@@ -109,8 +109,7 @@ extension TestSignedDataAuthority {
                 "Test Apple Root CA - G3", unit: "Test Certification Authority", organization: Receipts.organization),
             notBefore: ForgedInstant(2014, 4, 30, 18, 19, 6), notAfter: ForgedInstant(2039, 4, 30, 18, 19, 6),
             key: .signedDataRootCA, digest: .sha384, basicConstraints: .certificateAuthority(pathLength: nil),
-            keyUsage: [.keyCertSign, .crlSign]
-        ).with { $0.revocationPointers = false }
+            keyUsage: [.keyCertSign, .crlSign], revocationPointers: false)
     }
 
     /// The intermediate, with the marker 6.2.1, P-384.
@@ -147,8 +146,7 @@ extension TestSignedDataAuthority {
                 .init(.organizationName, "Test StoreKit Testing in Xcode"),
             ]),
             notBefore: ForgedInstant(2021, 3, 18), notAfter: ForgedInstant(2036, 3, 18), key: .signedDataXcode,
-            digest: .sha256, basicConstraints: .absent, keyUsage: .digitalSignature
-        ).with { $0.revocationPointers = false }
+            digest: .sha256, basicConstraints: .absent, keyUsage: .digitalSignature, revocationPointers: false)
     }
 
     /// Signs OCSP answers for the intermediate (RFC 6960, 4.2.2.2).
@@ -158,11 +156,7 @@ extension TestSignedDataAuthority {
             subject: .commonNameFirst(
                 "Test OCSP Responder", unit: Receipts.relations, organization: Receipts.organization),
             notBefore: ForgedInstant(2021, 3, 18), notAfter: ForgedInstant(2036, 3, 18), key: .signedDataResponder,
-            digest: .sha384, basicConstraints: .endEntity, keyUsage: .digitalSignature
-        ).with {
-            $0.extendedKeyUsage = [.ocspSigning]
-            $0.extendedKeyUsageIsCritical = false
-            $0.revocationPointers = false
-        }
+            digest: .sha384, basicConstraints: .endEntity, keyUsage: .digitalSignature,
+            extendedKeyUsage: [.ocspSigning], extendedKeyUsageIsCritical: false, revocationPointers: false)
     }
 }
