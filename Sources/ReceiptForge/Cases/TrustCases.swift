@@ -92,51 +92,65 @@ extension ForgedCase {
         }
     }
 
-    /// The real leaf with one thing wrong.
-    static func leafCases() throws -> [ForgedCase] {
-        let authority = try TestCertificateAuthority.shared()
-        let intermediate = try authority.intermediate(.g5)
+    /// The certificate of a chain that is wrong. The others are real, or signed by it.
+    private enum Place { case leaf, intermediate }
+
+    private static func wrong(
+        _ place: Place, _ name: String, _ shows: String, _ reason: String, openSSL: Bool,
+        _ change: (inout CertificateDescription) -> Void
+    ) throws -> ForgedCase {
+        let root = try TestCertificateAuthority.shared().root
+        let intermediate = try TestCertificateAuthority.intermediateDescription(.g5)
+            .with { if place == .intermediate { change(&$0) } }.issued(by: root)
+        let leaf = try TestCertificateAuthority.leafDescription(.g5)
+            .with { if place == .leaf { change(&$0) } }.issued(by: intermediate)
+        return try untrusted(name, shows, reason, openSSL: openSSL, [leaf, intermediate, root])
+    }
+
+    /// What can be wrong with a leaf and with an intermediate alike.
+    private static func commonCases(_ place: Place, of issuer: String) throws -> [ForgedCase] {
         let created = Sample.g5Date
-        func wrong(
-            _ name: String, _ shows: String, _ reason: String, openSSL: Bool,
-            _ change: (inout CertificateDescription) -> Void
-        ) throws -> ForgedCase {
-            let leaf = try TestCertificateAuthority.leafDescription(.g5).with(change).issued(by: intermediate)
-            return try untrusted(name, shows, reason, openSSL: openSSL, [leaf, intermediate, authority.root])
-        }
         return try [
             wrong(
-                "leaf-without-marker",
+                place, "\(place)-expired-at-creation",
+                "The \(place) expired the second before the receipt was created.", "certificateExpired", openSSL: false
+            ) { $0.notAfter = created.adding(seconds: -1) },
+            wrong(
+                place, "\(place)-not-yet-valid-at-creation",
+                "The \(place) became valid the second after the receipt was created.", "certificateNotYetValid",
+                openSSL: false
+            ) { $0.notBefore = created.adding(seconds: 1) },
+            wrong(
+                place, "\(place)-unknown-critical-extension", "The \(place) has an unknown critical extension.",
+                "criticalExtension", openSSL: false
+            ) { $0.unknownCriticalExtension = true },
+            wrong(
+                place, "\(place)-broken-signature",
+                "One bit of the \(issuer)'s signature over the \(place) is wrong.", "certificateSignatureMismatch",
+                openSSL: false
+            ) { $0.brokenSignature = true },
+        ]
+    }
+
+    /// The real leaf with one thing wrong.
+    static func leafCases() throws -> [ForgedCase] {
+        return try [
+            wrong(
+                .leaf, "leaf-without-marker",
                 "The leaf lacks the marker 6.11.1: some other certificate under the intermediate.", "missingLeafMarker",
                 openSSL: true
             ) { $0.markers = [] },
             wrong(
-                "signed-by-developer", "A developer's certificate under the true intermediate signs.",
+                .leaf, "signed-by-developer", "A developer's certificate under the true intermediate signs.",
                 "missingLeafMarker", openSSL: true
             ) { $0 = developerDescription },
             wrong(
-                "leaf-expired-at-creation", "The leaf expired the second before the receipt was created.",
-                "certificateExpired", openSSL: false
-            ) { $0.notAfter = created.adding(seconds: -1) },
-            wrong(
-                "leaf-not-yet-valid-at-creation", "The leaf became valid the second after the receipt was created.",
-                "certificateNotYetValid", openSSL: false
-            ) { $0.notBefore = created.adding(seconds: 1) },
-            wrong("leaf-is-authority", "The leaf is a certificate authority.", "basicConstraints", openSSL: true) {
-                $0.basicConstraints = .certificateAuthority(pathLength: nil)
-            },
-            wrong("leaf-key-usage", "The leaf may encipher keys and not sign.", "keyUsage", openSSL: true) {
+                .leaf, "leaf-is-authority", "The leaf is a certificate authority.", "basicConstraints", openSSL: true
+            ) { $0.basicConstraints = .certificateAuthority(pathLength: nil) },
+            wrong(.leaf, "leaf-key-usage", "The leaf may encipher keys and not sign.", "keyUsage", openSSL: true) {
                 $0.keyUsage = .keyEncipherment
             },
-            wrong(
-                "leaf-unknown-critical-extension", "The leaf has an unknown critical extension.", "criticalExtension",
-                openSSL: false
-            ) { $0.unknownCriticalExtension = true },
-            wrong(
-                "leaf-broken-signature", "One bit of the intermediate's signature over the leaf is wrong.",
-                "certificateSignatureMismatch", openSSL: false
-            ) { $0.brokenSignature = true },
-        ] + creationDateCases()
+        ] + commonCases(.leaf, of: "intermediate") + creationDateCases()
     }
 
     /// Genuine certificates, and creation dates outside or just inside their validity period.
@@ -169,55 +183,29 @@ extension ForgedCase {
 
     /// The real root over an intermediate with one thing wrong.
     static func intermediateCases() throws -> [ForgedCase] {
-        let root = try TestCertificateAuthority.shared().root
-        let created = Sample.g5Date
-        func wrong(
-            _ name: String, _ shows: String, _ reason: String, openSSL: Bool,
-            _ change: (inout CertificateDescription) -> Void
-        ) throws -> ForgedCase {
-            let intermediate = try TestCertificateAuthority.intermediateDescription(.g5).with(change).issued(by: root)
-            let leaf = try TestCertificateAuthority.leafDescription(.g5).issued(by: intermediate)
-            return try untrusted(name, shows, reason, openSSL: openSSL, [leaf, intermediate, root])
-        }
-        return [
-            try wrong(
-                "intermediate-without-marker", "The intermediate lacks the marker 6.2.1.", "missingIntermediateMarker",
-                openSSL: true
-            ) { $0.markers = [] },
-            try wrong(
-                "intermediate-of-itunes-store", "The intermediate has the marker of the iTunes Store (6.2.2).",
+        return try [
+            wrong(
+                .intermediate, "intermediate-without-marker", "The intermediate lacks the marker 6.2.1.",
                 "missingIntermediateMarker", openSSL: true
+            ) { $0.markers = [] },
+            wrong(
+                .intermediate, "intermediate-of-itunes-store",
+                "The intermediate has the marker of the iTunes Store (6.2.2).", "missingIntermediateMarker",
+                openSSL: true
             ) { $0.markers = [.iTunesStoreIntermediateMarker] },
-            try wrong(
-                "intermediate-is-no-authority", "The intermediate says CA:FALSE.", "basicConstraints", openSSL: false
+            wrong(
+                .intermediate, "intermediate-is-no-authority", "The intermediate says CA:FALSE.", "basicConstraints",
+                openSSL: false
             ) { $0.basicConstraints = .endEntity },
-            try wrong(
-                "intermediate-without-basic-constraints", "The intermediate has no basic constraints.",
+            wrong(
+                .intermediate, "intermediate-without-basic-constraints", "The intermediate has no basic constraints.",
                 "basicConstraints", openSSL: false
             ) { $0.basicConstraints = .absent },
-            try wrong(
-                "intermediate-key-usage", "The intermediate may sign, and not sign certificates.", "keyUsage",
-                openSSL: false
+            wrong(
+                .intermediate, "intermediate-key-usage", "The intermediate may sign, and not sign certificates.",
+                "keyUsage", openSSL: false
             ) { $0.keyUsage = [.digitalSignature, .crlSign] },
-            try wrong(
-                "intermediate-expired-at-creation",
-                "The intermediate expired the second before the receipt was created.", "certificateExpired",
-                openSSL: false
-            ) { $0.notAfter = created.adding(seconds: -1) },
-            try wrong(
-                "intermediate-not-yet-valid-at-creation",
-                "The intermediate became valid the second after the receipt was created.", "certificateNotYetValid",
-                openSSL: false
-            ) { $0.notBefore = created.adding(seconds: 1) },
-            try wrong(
-                "intermediate-unknown-critical-extension", "The intermediate has an unknown critical extension.",
-                "criticalExtension", openSSL: false
-            ) { $0.unknownCriticalExtension = true },
-            try wrong(
-                "intermediate-broken-signature", "One bit of the root's signature over the intermediate is wrong.",
-                "certificateSignatureMismatch", openSSL: false
-            ) { $0.brokenSignature = true },
-        ]
+        ] + commonCases(.intermediate, of: "root")
     }
 
     /// Messages whose SignerInfos are not exactly one valid signature of the leaf.
