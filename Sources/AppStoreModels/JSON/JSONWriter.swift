@@ -377,17 +377,7 @@ extension JSONWriter {
         integer(value)
     }
 
-    package mutating func member(_ name: StaticString, _ value: Int32?) {
-        guard let value else { return }
-        key(name)
-        integer(Int64(value))
-    }
-
-    package mutating func member(_ name: StaticString, _ value: Int?) {
-        guard let value else { return }
-        key(name)
-        integer(value)
-    }
+    package mutating func member(_ name: StaticString, _ value: Int?) { member(name, value.map { Int64($0) }) }
 
     package mutating func member(_ name: StaticString, _ value: Bool?) {
         guard let value else { return }
@@ -400,21 +390,17 @@ extension JSONWriter {
         member(name, value?.rawValue)
     }
 
-    package mutating func member(_ name: StaticString, _ value: (some JSONModel)?) {
-        guard let value else { return }
+    /// Any other value of a payload. The texts, numbers and Booleans above have methods of their own, which are faster.
+    package mutating func member(_ name: StaticString, _ value: (some PayloadValue)?) {
+        guard var value else { return }
         key(name)
-        model(value)
+        value.write(to: &self)
     }
 
     /// Writes a model. This copies the model; ``JSONModel/write(to:)`` of a variable does not.
     package mutating func model(_ value: some JSONModel) {
         var copy = value
         copy.write(to: &self)
-    }
-
-    package mutating func member(_ name: StaticString, _ value: [String]?) {
-        guard let value else { return }
-        array(name, value) { $0.string($1) }
     }
 
     /// A value that is already valid JSON; omitted if it has no bytes.
