@@ -13,16 +13,12 @@ struct OpenedInputs {
     ///
     /// A file of a folder can define the tables of the files after it. Without it, the columns of their rows have numbers, so
     /// the lines of the rows are other ones afterwards.
-    /// - Throws: `TransactionStoreError`.
+    /// - Throws: `TransactionStoreError`, or `CancellationError`.
     func outdatedLines(in store: any MigrationStore) async throws -> [[UInt8]] {
         let causes = Set(causes)
         let folders = inputs.map(Self.folder).filter { folder in causes.contains { $0.hasPrefix(folder) } }
         var keys: [[UInt8]] = []
-        var last: [UInt8]?
-        while true {
-            let page = try await store.quarantine(after: last, limit: 200)
-            guard let end = page.last else { return keys }
-            last = end.key
+        try await store.forEachQuarantinePage { page in
             for record in page where !folders.isEmpty || QuarantineLine.isOfInput(record.line) {
                 guard let line = QuarantineLine(record.line[...]) else { continue }
                 let input = line.input
@@ -33,6 +29,7 @@ struct OpenedInputs {
                 if isOutdated { keys.append(record.key) }
             }
         }
+        return keys
     }
 
     /// Whether this migration reads an input that could not be opened.
