@@ -263,13 +263,7 @@ public final class SQLiteFactSpool: FactSpool {
     ///   - maximumBytes: the maximum total size, unless the first entry alone is larger.
     /// - Throws: `TransactionStoreError`. An entry that cannot be read has the error in `SpooledFacts.facts` instead.
     public func oldest(after: Int64, maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts] {
-        struct Row: Sendable {
-            let id: Int64
-            let name: String
-            let facts: [UInt8]
-            let receipt: [UInt8]?
-        }
-        let rows = try await write { db -> [Row] in
+        let rows = try await write { db -> [(id: Int64, name: String, facts: [UInt8], receipt: [UInt8]?)] in
             let sizes = try db.statement(
                 "SELECT id, size FROM entries WHERE reason IS NULL AND id > ?2 ORDER BY id LIMIT ?1")
             try sizes.set(Int64(max(1, maximumCount)), after)
@@ -286,9 +280,10 @@ public final class SQLiteFactSpool: FactSpool {
                 """)
             return try find.rows(last, after) {
                 let receipt = $0.bytes(3)
-                return Row(
+                return (
                     id: $0.integer(0), name: $0.text(1), facts: Array($0.bytes(2)),
-                    receipt: receipt.isEmpty ? nil : Array(receipt))
+                    receipt: receipt.isEmpty ? nil : Array(receipt)
+                )
             }
         }
         return rows.map { row in
