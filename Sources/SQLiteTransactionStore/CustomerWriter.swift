@@ -16,9 +16,11 @@ struct CustomerWriter {
         next = try db.statement("SELECT COALESCE(MAX(customer_id), 0) + 1 FROM identities")
     }
 
-    /// Finds or creates the customer with these identities, of which there is at least one. `wasJoined` states whether
-    /// several customers were merged into it.
-    func customer(of identities: [CustomerIdentity], in scopeId: Int64) throws -> (id: Int64, wasJoined: Bool) {
+    /// Finds or creates the customer with these identities, of which there is at least one. `isNew` states whether it was
+    /// created, and `wasJoined` whether several customers were merged into it.
+    func customer(
+        of identities: [CustomerIdentity], in scopeId: Int64
+    ) throws -> (id: Int64, isNew: Bool, wasJoined: Bool) {
         var found: Set<Int64> = []
         var missing: [CustomerIdentity] = []
         for identity in identities {
@@ -37,7 +39,7 @@ struct CustomerWriter {
             customerId = try next.integer() ?? 1
         }
         for identity in missing { try insert.run(scopeId, Int64(identity.kind.rawValue), identity.value, customerId) }
-        return (customerId, found.count > 1)
+        return (customerId, found.isEmpty, found.count > 1)
     }
 
     /// Moves everything to the customer with the most identities, so that one identity moves at most a logarithmic

@@ -72,9 +72,9 @@ final class FactWriter {
             return
         }
         guard !set.identities.isEmpty else { return }
-        let (foundId, wasJoined) = try customers.customer(of: set.identities, in: scopeId)
-        var customerId = foundId
-        var joined: Set<Int64> = wasJoined ? [foundId] : []
+        let owner = try customers.customer(of: set.identities, in: scopeId)
+        var customerId = owner.id
+        var joined: Set<Int64> = owner.wasJoined ? [owner.id] : []
         func purchase(_ original: String) -> SQLPurchase { SQLPurchase(scopeId: scopeId, original: original) }
         func written(_ fact: borrowing TransactionFact) -> SQLFact {
             SQLFact(
@@ -98,8 +98,11 @@ final class FactWriter {
             try session.recordTransactions(facts, &connections)
         }
         if !joined.isEmpty { result.mergesCustomers = true }
+        // A new customer has no term if no document of the set states the type of a purchase. iOS 6 receipts state none.
+        let isKnown = !owner.isNew || !joined.isEmpty
         var withTerms: Set<SQLOwnedPurchase> = []
         for place in changed where set.transactions[place].mayMoveTerms {
+            guard isKnown || set.transactions[place].statesNonRenewingSubscription else { continue }
             let original = set.transactions[place].storedOriginalTransactionId
             withTerms.insert(SQLOwnedPurchase(purchase(original), of: customerId))
         }
@@ -135,8 +138,8 @@ final class FactWriter {
         var joined: Set<Int64> = []
         for purchases in ofOneCustomer {
             let identities = purchases.map { CustomerIdentity(.originalTransactionId, $0.original) }
-            let (id, wasJoined) = try customers.customer(of: identities, in: scopeId)
-            if wasJoined { joined.insert(id) }
+            let owner = try customers.customer(of: identities, in: scopeId)
+            if owner.wasJoined { joined.insert(owner.id) }
         }
         return joined
     }
