@@ -42,6 +42,8 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
     /// `type` is the one that a signed document states for another transaction with the same product and original
     /// transaction id.
     case otherTransactionStatesType
+    /// `isUpgraded` is true, because another transaction of the same period was upgraded.
+    case copyWasUpgraded
 
     /// The name of the rule in the output.
     public var name: String { String(provenanceText.dropFirst("inferred: ".count)) }
@@ -66,6 +68,7 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
         case .onlySubscriptionOfProduct: "inferred: onlySubscriptionOfProduct"
         case .copyWasRevoked: "inferred: copyWasRevoked"
         case .otherTransactionStatesType: "inferred: otherTransactionStatesType"
+        case .copyWasUpgraded: "inferred: copyWasUpgraded"
         }
     }
 }

@@ -10,7 +10,7 @@ public struct StoredTransaction: Sendable {
         _modify { yield &shared.payload }
     }
     /// Values that the modern model has no field for. If no document dates the cancellation of an upgraded period, its
-    /// date is the start of the period that replaced it.
+    /// date is the start of the period that replaced it, or nil if no document states that period.
     public internal(set) var legacy: LegacyTransactionFields
     /// The documents that state the transaction, at most one of each kind.
     public let origins: [FactOrigin]
@@ -74,7 +74,17 @@ extension StoredTransaction {
         return UpgradeRule.Statement(
             isSigned: isSigned, isRenewal: payload.transactionReason == .renewal,
             explainsCancellation: explainsCancellation,
-            notUpgradedAsOf: payload.isUpgraded == true ? nil : signed?.signedDate)
+            notUpgradedAsOf: payload.isUpgraded == true ? nil : signed?.signedDate, upgradedAsOf: upgradedAsOf)
+    }
+
+    /// The date of the document that shows that the transaction was upgraded: the one that states it, or the one with the
+    /// cancellation from which `UpgradeRule` concluded it. Nil if the document is unsigned and no notification that a server
+    /// received.
+    private var upgradedAsOf: Int64? {
+        guard payload.isUpgraded == true else { return nil }
+        let kind = sources.kind(of: sources.conclusion(about: .isUpgraded) == nil ? .isUpgraded : .revocationDate)
+        guard kind.isSigned || kind == .notified else { return nil }
+        return origins.first { $0.kind == kind }?.signedDate
     }
 }
 
@@ -96,6 +106,8 @@ extension [StoredTransaction] {
     private mutating func concludeUpgrades(by evidence: UpgradeRule.Evidence) {
         let upgrades = UpgradeRule.upgrades(count: count, by: evidence) {
             self[$0].payload.expiresDate == nil ? nil : self[$0].payload.productId
+        } isCanceledUpgrade: {
+            self[$0].payload.isUpgraded == true && self[$0].legacy.cancellationDate != nil
         } period: {
             UpgradeRule.Period(
                 self[$0].payload, lineItem: self[$0].decidingLineItem,
@@ -116,7 +128,7 @@ extension StoredTransaction {
         guard payload.revocationDate == nil else { return }
         if legacy.cancellationDate == nil { legacy.cancellationDate = upgrade.date }
         // Apple's replies have this value beside an upgrade (Reference.md V3.5).
-        if legacy.cancellationReason == nil { legacy.cancellationReason = 0 }
+        if legacy.cancellationDate != nil, legacy.cancellationReason == nil { legacy.cancellationReason = 0 }
     }
 }
 

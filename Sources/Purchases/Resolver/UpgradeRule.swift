@@ -13,6 +13,7 @@ internal import Encodings
 /// | has a cancellation whose cause is not stated | in the second of the cancellation | upgraded then, not refunded |
 /// | has no cancellation | after its start and before its end | upgraded then |
 /// | is stated to be upgraded | after its start and before its end | the date of the upgrade |
+/// | is a copy of one that is stated to be upgraded | in no known document | upgraded, at an unknown time |
 ///
 /// A signed transaction that is upgraded and has a revocation keeps it: the App Store refunded the period, usually after the
 /// upgrade. It states no revocation of an upgrade (Reference.md V9.2).
@@ -34,6 +35,11 @@ internal import Encodings
 /// - a period that the App Store signed without `isUpgraded` after the other one began. What it signed about one copy of a
 ///   period (``PurchaseCopies``) holds for all of them;
 /// - a copy of a period that was refunded. `CopyRule` finds these after the cancellations and before the dates.
+///
+/// The upgrade of a copy counts also if only the upgraded product of the subscription is known, but then only if an upgraded
+/// period has a cancellation: engines look at several transactions together only for several products or for a
+/// cancellation. It does not count if the App Store signed the transaction itself without `isUpgraded`, unless that was more
+/// than a day before it signed the upgrade of the copy: answers with several copies are signed one after the other.
 package enum UpgradeRule {
     /// What shows an upgrade.
     package enum Evidence: CaseIterable, Sendable {
@@ -105,14 +111,18 @@ package enum UpgradeRule {
         package var explainsCancellation: Bool
         /// When the App Store last signed the transaction without `isUpgraded`; nil if it never did.
         package var notUpgradedAsOf: Int64?
+        /// The date of the signed document that shows that the transaction was upgraded; nil if there is none.
+        package var upgradedAsOf: Int64?
 
         package init(
-            isSigned: Bool, isRenewal: Bool = false, explainsCancellation: Bool = false, notUpgradedAsOf: Int64? = nil
+            isSigned: Bool, isRenewal: Bool = false, explainsCancellation: Bool = false, notUpgradedAsOf: Int64? = nil,
+            upgradedAsOf: Int64? = nil
         ) {
             self.isSigned = isSigned
             self.isRenewal = isRenewal
             self.explainsCancellation = explainsCancellation
             self.notUpgradedAsOf = notUpgradedAsOf
+            self.upgradedAsOf = upgradedAsOf
         }
     }
 
@@ -120,24 +130,30 @@ package enum UpgradeRule {
     package struct Upgrade: Equatable {
         /// The index of the period.
         package let place: Int
-        /// When the other product began.
-        package let date: Int64
+        /// When the other product began; nil if no document states it.
+        package let date: Int64?
         /// The rule that concluded it; nil if the documents state the upgrade and only its date was concluded.
         package let rule: InferenceRule?
     }
 
-    /// The upgrades among the transactions of a customer, in their order. For a customer with one product, the usual
-    /// case, it only compares the products.
+    /// The upgrades among the transactions of a customer, in their order. For a customer with one product and no upgrade, the
+    /// usual case, it only looks for these.
     ///
     /// - Parameters:
     ///   - count: the number of transactions.
     ///   - evidence: which upgrades.
     ///   - product: the product of the transaction at an index, if it expires; nil for other transactions.
+    ///   - isCanceledUpgrade: whether the transaction at an index is upgraded and has a cancellation.
     ///   - period: the period of the transaction at an index; nil for transactions that the rule does not apply to.
     static func upgrades(
-        count: Int, by evidence: Evidence, product: (Int) -> String?, period: (Int) -> Period?
+        count: Int, by evidence: Evidence, product: (Int) -> String?, isCanceledUpgrade: (Int) -> Bool,
+        period: (Int) -> Period?
     ) -> [Upgrade] {
-        isNeeded(count, product: product) ? upgrades(among: (0..<count).map(period), by: [evidence]) : []
+        guard
+            isNeeded(count, product: product)
+                || evidence == .dates && count > 1 && (0..<count).contains(where: isCanceledUpgrade)
+        else { return [] }
+        return upgrades(among: (0..<count).map(period), by: [evidence])
     }
 
     /// Whether there are at least two different products.
@@ -172,8 +188,11 @@ package enum UpgradeRule {
         }
         var result: [Upgrade] = []
         for places in groups.values where places.count > 1 {
-            guard isNeeded(places.count, product: { periods[places[$0]]?.productId }) else { continue }
             let all = places.compactMap { place in periods[place].map { (place: place, period: $0) } }
+            guard
+                isNeeded(all.count, product: { all[$0].period.productId })
+                    || all.contains(where: { $0.period.isUpgraded && $0.period.cancellationDate != nil })
+            else { continue }
             // Unsigned periods decide nothing about a signed one, not even that another period began.
             let signed = all.filter { $0.period.statement.isSigned }
             result += Subscription(signed).upgrades(ofSigned: true, by: evidence)
@@ -195,6 +214,16 @@ package enum UpgradeRule {
             let renewed: Int64?
             /// Whether the period may have replaced another one.
             let isBeginning: Bool
+            /// Whether the upgrade of a copy is one of this period too.
+            let hasUpgradedCopy: Bool
+
+            /// When a period of another product replaced this one; nil if it did not.
+            func replaced(by successor: Entry?) -> Int64? {
+                // Receipts have whole seconds, signed transactions milliseconds.
+                guard let successor, let end = period.end, successor.start.second < end.second else { return nil }
+                if let renewed, successor.start.second >= renewed - Subscription.renewalLead { return nil }
+                return successor.start
+            }
         }
 
         private struct Moment: Hashable {
@@ -208,6 +237,7 @@ package enum UpgradeRule {
             var start = Int64.max
             var notUpgradedAsOf: Int64?
             var areUpgraded = false
+            var upgradedAsOf: Int64?
             /// The latest second in which a copy ends and a period of the same product begins.
             var renewed: Int64?
 
@@ -217,6 +247,16 @@ package enum UpgradeRule {
                 if let date = period.statement.notUpgradedAsOf {
                     notUpgradedAsOf = max(notUpgradedAsOf ?? date, date)
                 }
+                if let date = period.statement.upgradedAsOf { upgradedAsOf = max(upgradedAsOf ?? date, date) }
+            }
+
+            /// Whether the upgrade of a copy is one of this transaction too.
+            func shareUpgrade(with statement: Statement) -> Bool {
+                // Unsigned documents decide nothing about a signed period.
+                guard statement.isSigned else { return areUpgraded }
+                guard let upgradedAsOf else { return false }
+                guard let own = statement.notUpgradedAsOf else { return true }
+                return own.addingSaturated(.millisecondsPerDay) < upgradedAsOf
             }
         }
 
@@ -267,7 +307,8 @@ package enum UpgradeRule {
                 let isDated = period.end.map { start < $0 } ?? true
                 return Entry(
                     place: place, period: period, start: start, notUpgradedAsOf: notUpgradedAsOf,
-                    renewed: copies.renewed, isBeginning: !isRenewal && isDated)
+                    renewed: copies.renewed, isBeginning: !isRenewal && isDated,
+                    hasUpgradedCopy: copies.shareUpgrade(with: period.statement))
             }
         }
 
@@ -300,7 +341,7 @@ package enum UpgradeRule {
             }
         }
 
-        /// The periods during which another product began.
+        /// The periods during which another product began, and the copies of upgraded periods.
         private func replaced(_ asked: [Entry]) -> [Upgrade] {
             var questions = asked.filter { entry in
                 entry.period.end != nil && (entry.period.cancellationDate == nil || entry.period.isUpgraded)
@@ -324,14 +365,11 @@ package enum UpgradeRule {
                 }
                 let period = question.entry.period
                 let successor = nearest?.period.productId == period.productId ? other : nearest
-                // Receipts have whole seconds, signed transactions milliseconds.
-                guard let successor, let end = period.end, successor.start.second < end.second else { continue }
-                let charged = question.entry.renewed.map { $0 - Self.renewalLead }
-                if let charged, successor.start.second >= charged { continue }
+                let date = question.entry.replaced(by: successor)
+                if date == nil, period.isUpgraded || !question.entry.hasUpgradedCopy { continue }
+                let rule = date == nil ? InferenceRule.copyWasUpgraded : .replacedWhileRunning
                 result.append(
-                    Upgrade(
-                        place: question.entry.place, date: successor.start,
-                        rule: period.isUpgraded ? nil : .replacedWhileRunning))
+                    Upgrade(place: question.entry.place, date: date, rule: period.isUpgraded ? nil : rule))
             }
             return result
         }

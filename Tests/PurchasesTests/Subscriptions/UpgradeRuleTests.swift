@@ -26,9 +26,11 @@ import Testing
         let found = UpgradeRule.upgrades(among: periods)
         let reversed = UpgradeRule.upgrades(among: Array(periods.reversed()))
         #expect(
-            Set(found.map { "\($0.place) \($0.date)" })
-                == Set(reversed.map { "\(periods.count - 1 - $0.place) \($0.date)" }))
-        return found.map { "\($0.place)@\(Double($0.date) / Double(Self.day))" }
+            Set(found.map { [Int64($0.place), $0.date] })
+                == Set(reversed.map { [Int64(periods.count - 1 - $0.place), $0.date] }))
+        return found.map { upgrade in
+            "\(upgrade.place)@" + (upgrade.date.map { "\(Double($0) / Double(Self.day))" } ?? "?")
+        }
     }
 
     @Test func aPeriodInWhichAnotherProductBeginsIsUpgradedThen() {
@@ -250,6 +252,45 @@ import Testing
         #expect(upgrades([year(0, 365), month, year(50, 365, notUpgradedAsOf: 101)]).isEmpty)
         // In a real reply, two consecutive periods have the same line item.
         #expect(upgrades([year(0, 365), month, year(365, 730, notUpgradedAsOf: 400)]) == ["0@100.0"])
+    }
+
+    @Test func aCopyOfAStatedUpgradeIsUpgradedAlsoIfTheSuccessorIsUnknown() {
+        func year(
+            order: String = "7", signedAt day: Int64, isUpgraded: Bool = false, isJWS: Bool = true,
+            cancelled: Double? = nil
+        ) -> Period {
+            let date = isJWS ? day * Self.day : nil
+            return Self.period(
+                "year", 0, 365, order: order, isUpgraded: isUpgraded, cancelled: cancelled,
+                Statement(
+                    isSigned: true, explainsCancellation: true, notUpgradedAsOf: isUpgraded ? nil : date,
+                    upgradedAsOf: isUpgraded ? date : nil))
+        }
+        let upgraded = year(signedAt: 102, isUpgraded: true, cancelled: 101)
+        let receipt = year(signedAt: 200, isJWS: false)
+        #expect(upgrades([upgraded, receipt]) == ["1@?"])
+        #expect(UpgradeRule.upgrades(among: [upgraded, receipt]).map(\.rule) == [.copyWasUpgraded])
+        // A purchase of another product after the end is not the successor.
+        #expect(upgrades([upgraded, receipt, Self.period("month", 400, 430)]) == ["1@?"])
+        // A known successor gives the date, and the upgrade of the copy no other rule.
+        let dated = UpgradeRule.upgrades(among: [upgraded, receipt, Self.period("month", 100, 130)])
+        #expect(dated.map(\.date) == [100 * Self.day, 100 * Self.day])
+        #expect(dated.map(\.rule) == [nil, .replacedWhileRunning])
+        // Another period is no copy.
+        #expect(upgrades([upgraded, year(order: "8", signedAt: 200, isJWS: false)]).isEmpty)
+        // What the App Store signed about the copy itself decides, unless it is more than a day older.
+        #expect(upgrades([upgraded, year(signedAt: 101)]).isEmpty)
+        #expect(upgrades([upgraded, year(signedAt: 110)]).isEmpty)
+        #expect(upgrades([upgraded, year(signedAt: 100)]) == ["1@?"])
+        // A refund stays one.
+        #expect(upgrades([upgraded, year(signedAt: 200, isJWS: false, cancelled: 150)]).isEmpty)
+        // Unsigned documents decide nothing about a signed period.
+        let row = Self.period(
+            "year", 0, 365, order: "7", isUpgraded: true, cancelled: 101, Statement(isSigned: false))
+        #expect(upgrades([row, receipt]).isEmpty)
+        let unsigned = Self.period("year", 0, 365, order: "7", Statement(isSigned: false))
+        #expect(upgrades([row, unsigned]) == ["1@?"])
+        #expect(upgrades([upgraded, unsigned]) == ["1@?"])
     }
 
     @Test func manyCopiesTakeLittleTime() {

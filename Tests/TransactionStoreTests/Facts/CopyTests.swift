@@ -109,6 +109,31 @@ struct CopyTests {
         #expect(try upgraded(cancelled, period("3", at: 9), anew) == ["2", "3"])
     }
 
+    @Test("A copy of a stated upgrade is upgraded, also if the successor is unknown")
+    func copyOfUpgrade() throws {
+        for (stated, copy) in [("2", "3"), ("3", "2")] {
+            let facts = [
+                period(stated, .notificationV2, at: Self.refund / Samples.day + 1, revoked: Self.refund) {
+                    $0.isUpgraded = true
+                    $0.revocationType = .refundFull
+                },
+                period(copy, at: Self.refund / Samples.day + 2),
+            ]
+            for facts in [facts, facts.reversed()] {
+                let customer = try unwrap(Customer(resolving: facts.map { Samples.set($0) }))
+                let found = try unwrap(customer.transactions.first { $0.payload.transactionId == copy })
+                #expect(found.payload.isUpgraded == true && found.payload.revocationDate == nil)
+                #expect(found.source(of: .isUpgraded) == .inferred(.copyWasUpgraded))
+                #expect(found.signedState == .upgraded)
+                // Nothing dates the upgrade.
+                #expect(found.legacy.cancellationDate == nil && found.legacy.cancellationReason == nil)
+                let now = Samples.june + 10 * Samples.day
+                let entitlements = customer.purchaseHistory(catalog: nil).entitlements(at: now)
+                #expect(entitlements.allSatisfy { !$0.hasAccess })
+            }
+        }
+    }
+
     @Test("Seats that were added to a period begin with it, and do not upgrade a period whose refund was reversed")
     func addedSeats() throws {
         func day(_ day: Int64) -> Int64 { Samples.june + day * Samples.day }
