@@ -56,15 +56,26 @@ extension ReceiptMapper {
 extension TransactionFact {
     /// Moves the payload out of the statement. The rules about the documents of a joined transaction need only the rest.
     fileprivate init(taking statement: inout PurchaseStatement, rowDate: Int64?) {
-        let source = statement.form.source
-        var date = statement.context.recordedAt ?? 0
-        // Each part of StoreKit 2 JSON can have a date of its own.
-        let isDated = source == .recordedStoreKit2 && statement.context.recordedAt != nil
-        if source.kind == .recorded, !isDated, let rowDate { date = rowDate }
-        // A transaction receipt has no date of its own, and is as new as what it states.
-        if source == .receipt, let cancellation = statement.legacy.cancellationDate { date = max(date, cancellation) }
-        let origin = FactOrigin(source: source, signedDate: date)
+        let origin = FactOrigin(source: statement.form.source, signedDate: statement.factDate(rowDate: rowDate))
         self.init(statement.shared.take(), legacy: statement.legacy, origin: origin)
+    }
+}
+
+extension PurchaseStatement {
+    /// The date under which a store files the statement, in milliseconds since 1970-01-01T00:00:00Z; 0 if nothing states one.
+    /// - Parameter rowDate: the date of the unsigned document with the statement, if that is known.
+    func factDate(rowDate: Int64? = nil) -> Int64 {
+        switch form.source.kind {
+        case .signedTransaction: return payload.factDate
+        case .receipt:
+            if case .attributes = form, let created = context.recordedAt { return created }
+            // A transaction receipt has no date of its own, and is as new as what it states.
+            return max(context.recordedAt ?? 0, legacy.cancellationDate ?? .min)
+        case .recorded, .notified:
+            // Each part of StoreKit 2 JSON can have a date of its own.
+            if form.source == .recordedStoreKit2, let own = context.recordedAt { return own }
+            return rowDate ?? context.recordedAt ?? 0
+        }
     }
 }
 

@@ -119,7 +119,9 @@ package struct CustomerStatements: Sendable {
             while end < order.count, id(order[end]) == id(order[start]) {
                 let place = order[end]
                 let kind = transactions[place].origin.kind
-                if places[kind].map({ isNewer(place, than: $0) }) ?? true { places[kind] = place }
+                if places[kind].map({ transactions[place].isNewer(than: transactions[$0]) }) ?? true {
+                    places[kind] = place
+                }
                 end += 1
             }
             result.append(joining: places, of: transactions, in: scope)
@@ -127,17 +129,6 @@ package struct CustomerStatements: Sendable {
         }
         result.concludeFromOthers(catalog, rowsStateExpiry: rowsStateExpiry)
         return result
-    }
-
-    /// The order of ``FactRow/replaces(_:)``. One transaction has two facts of one kind only if documents state
-    /// different original ids for it.
-    private func isNewer(_ place: Int, than other: Int) -> Bool {
-        let (date, otherDate) = (transactions[place].origin.signedDate, transactions[other].origin.signedDate)
-        if date != otherDate { return date > otherDate }
-        let (revokes, otherRevokes) = (transactions[place].revokes, transactions[other].revokes)
-        if revokes != otherRevokes { return revokes }
-        return TransactionIdOrder.precedes(
-            transactions[other].storedOriginalTransactionId, transactions[place].storedOriginalTransactionId)
     }
 }
 
@@ -259,6 +250,17 @@ extension RowStatement {
 
 extension TransactionFact: RowStatement {
     fileprivate var row: FactRow { FactRow(self) }
+
+    /// Which of two facts of one kind about a transaction counts. For facts under one original id, it is the order of
+    /// ``FactRow/replaces(_:)``. A store keeps two of one kind only if documents state different original ids for the
+    /// transaction; of two of the same date that agree about the cancellation, the one with the greater original id counts.
+    func isNewer(than other: TransactionFact) -> Bool {
+        let (date, otherDate) = (origin.signedDate, other.origin.signedDate)
+        if date != otherDate { return date > otherDate }
+        if revokes != other.revokes { return revokes }
+        let (id, otherId) = (storedOriginalTransactionId, other.storedOriginalTransactionId)
+        return id == otherId ? row.replaces(other.row) : TransactionIdOrder.precedes(otherId, id)
+    }
 }
 
 extension RenewalInfoFact: RowStatement {

@@ -36,7 +36,8 @@ package struct SignedTransactions {
     fileprivate struct DocumentStatement {
         let reference: SignedReference
         let date: Int64
-        let isRevokedOrUpgraded: Bool
+        /// As a store files it.
+        let origin: FactOrigin
         /// The index in ``statements``.
         let statement: Int
     }
@@ -63,12 +64,13 @@ package struct SignedTransactions {
     private var placesByOriginal: [String: [Int]] = [:]
 
     /// - Parameters:
-    ///   - verified: the signed documents, the newest first (``SignedRecord/isNewer(than:)``). If two documents of one kind state a purchase, the newer
-    ///     one counts; of two with the same date, the one in which the purchase is canceled or upgraded.
+    ///   - verified: the signed documents, the newest first (``SignedRecord/isNewer(than:)``). If two documents of one kind
+    ///     state a purchase, the one counts that a store keeps (``TransactionFact/isNewer(than:)``).
     ///   - mapper: contains the catalog.
     package init(_ verified: [SignedRecord], _ mapper: ReceiptMapper) {
         self.mapper = mapper
         for record in verified {
+            let document = Fingerprint(hex: record.reference.sha256)
             for (transaction, statement) in zip(record.receipt.transactions, record.receipt.statements) {
                 guard let identity = PurchaseIdentity(transaction.payload) else { continue }
                 let place = places[identity] ?? documents.count
@@ -79,18 +81,20 @@ package struct SignedTransactions {
                 }
                 let kind = statement.form.source.kind
                 let known = documents[place][kind]
+                let origin = FactOrigin(
+                    source: statement.form.source, signedDate: statement.factDate(), document: document)
                 if let known {
                     // Within one receipt the first entry counts.
-                    guard known.reference.sha256 != record.reference.sha256, known.date == record.date,
-                        !known.isRevokedOrUpgraded, transaction.isRevokedOrUpgraded
+                    guard known.reference.sha256 != record.reference.sha256,
+                        TransactionFact(statement, origin)
+                            .isNewer(than: TransactionFact(statements[known.statement], known.origin))
                     else { continue }
                     statements[known.statement] = statement
                 } else {
                     statements.append(statement)
                 }
                 documents[place][kind] = DocumentStatement(
-                    reference: record.reference, date: record.date,
-                    isRevokedOrUpgraded: transaction.isRevokedOrUpgraded,
+                    reference: record.reference, date: record.date, origin: origin,
                     statement: known?.statement ?? statements.count - 1)
             }
         }
@@ -275,11 +279,6 @@ private struct RowComparison {
     private static func sameSecond(_ left: Int64, _ right: Int64) -> Bool {
         left.flooredQuotient(1000) == right.flooredQuotient(1000)
     }
-}
-
-extension MappedTransaction {
-    /// Refunded, no longer shared, or upgraded.
-    fileprivate var isRevokedOrUpgraded: Bool { payload.revocationDate != nil || payload.isUpgraded == true }
 }
 
 extension Provenance {

@@ -155,14 +155,18 @@ extension JSONValue {
 }
 
 extension TransactionFact {
-    /// A transaction that the App Store signed. Without a signing date, its date is the earliest possible: the later of
-    /// the purchase and the revocation that it states.
+    /// A transaction that the App Store signed.
     package init(_ payload: JWSTransactionDecodedPayload, source: FactSource, document: Fingerprint? = nil) {
-        let date = payload.signedDate ?? max(payload.purchaseDate ?? 0, payload.revocationDate ?? 0)
         self.init(
             payload: payload, legacy: nil,
-            origin: FactOrigin(source: source, signedDate: date, document: document))
+            origin: FactOrigin(source: source, signedDate: payload.factDate, document: document))
     }
+}
+
+extension JWSTransactionDecodedPayload {
+    /// When the App Store signed the transaction. Without a signing date, the earliest possible date: the later of the purchase
+    /// and the revocation that it states.
+    var factDate: Int64 { signedDate ?? max(purchaseDate ?? 0, revocationDate ?? 0) }
 }
 
 extension RenewalInfoFact {
