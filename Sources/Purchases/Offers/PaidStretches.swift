@@ -14,9 +14,12 @@ extension JWSTransactionDecodedPayload {
     ///   the field.
     /// - Paid: a price, or an offer with a paid mode. After a prorated refund, the time before it stays paid.
     /// - Unknown: everything else, unless `countsUnpricedAsPaid` is set.
-    func payment(countsUnpricedAsPaid: Bool) -> PeriodPayment {
-        if hasRevocation {
-            guard let type = revocationType, type != .refundFull else { return .free }
+    /// - Parameters:
+    ///   - countsUnpricedAsPaid: see ``PurchaseHistory/countsUnpricedPeriodsAsPaid``.
+    ///   - refund: the transaction that states the refund of the purchase, which may be a copy; nil if none does.
+    func payment(countsUnpricedAsPaid: Bool, refund: JWSTransactionDecodedPayload?) -> PeriodPayment {
+        if let refund {
+            guard let type = refund.revocationType, type != .refundFull else { return .free }
             guard type == .refundProrated else { return .unknown }
         }
         if offerDiscountType == .freeTrial { return .free }
@@ -57,8 +60,10 @@ extension SubscriptionTimeline {
         var possible = StretchCounter(monthLength: monthLength, countsUnstatedRenewals: true)
         var shortest: PaidStretch?
         var longest: PaidStretch?
-        for span in own where span.start <= now && span.end > span.start {
-            switch span.transaction.payment(countsUnpricedAsPaid: countsUnpricedAsPaid) {
+        let entries = ownEntries
+        for (span, refund) in zip(own, entries.refunds) where span.start <= now && span.end > span.start {
+            let refund = refund.map { entries[$0].transaction }
+            switch span.transaction.payment(countsUnpricedAsPaid: countsUnpricedAsPaid, refund: refund) {
             case .paid:
                 certain.add(span, until: now)
                 possible.add(span, until: now)

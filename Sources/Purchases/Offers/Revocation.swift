@@ -26,6 +26,27 @@ extension JWSTransactionDecodedPayload {
     }
 }
 
+extension [PurchaseHistory.Entry] {
+    /// For each entry, the index of the entry that states that its purchase was refunded or is no longer shared: its own, else
+    /// that of a copy. Nil if none does. The cost is linear; without a revocation, the usual case, it only looks for one.
+    var refunds: [Int?] {
+        var refunds: [Int?] = indices.map { self[$0].transaction.hasRevocation ? $0 : nil }
+        guard count > 1, refunds.contains(where: { $0 != nil }) else { return refunds }
+        let candidates = map { entry in
+            PurchaseCopies.Candidate(
+                entry.transaction, lineItem: entry.transaction.webOrderLineItemId, type: entry.transaction.type)
+        }
+        for places in PurchaseCopies.purchases(candidates) where places.count > 1 {
+            // Unsigned documents revoke no signed transaction (FactJoining.swift), so the revocation of a signed one is proven.
+            let refund = PurchaseCopies.refund(
+                among: places, isSigned: { self[$0].isSigned }, isProven: { self[$0].isSigned },
+                hasRevocation: { self[$0].transaction.hasRevocation })
+            for place in places where refunds[place] == nil { refunds[place] = refund }
+        }
+        return refunds
+    }
+}
+
 /// The state of a purchase, for the program that delivers its content.
 package enum PurchaseState: Hashable, Sendable {
     /// The customer has bought it, and it was neither revoked nor upgraded.

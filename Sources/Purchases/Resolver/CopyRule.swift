@@ -113,10 +113,9 @@ extension [StoredTransaction] {
             guard let place = deciding.first(where: { self[$0].payload.price != nil }) ?? deciding.first
             else { return nil }
             var one = self[place]
-            // A refund is stated about one copy, also when that copy or another one states an upgrade.
-            let refunded = places.first {
-                self[$0].payload.hasRevocation && (signed.isEmpty || self[$0].revocationIsProven)
-            }
+            let refunded = PurchaseCopies.refund(
+                among: places, isSigned: { self[$0].isSigned }, isProven: { self[$0].revocationIsProven },
+                hasRevocation: { self[$0].payload.hasRevocation })
             if !one.payload.hasRevocation, let refunded {
                 one.payload.isUpgraded = nil
                 one.removeRevocation()

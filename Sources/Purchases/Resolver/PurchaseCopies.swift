@@ -48,6 +48,21 @@ enum PurchaseCopies {
     static func purchases(_ candidates: [Candidate?]) -> [[Int]] {
         CommonMarks.groups(count: candidates.count) { candidates[$0]?.marks ?? [] }
     }
+
+    /// The copy that states that a purchase was refunded or is no longer shared; nil if none of them does. It is stated about
+    /// one copy, also when that copy or another one states an upgrade: `CopyRule` gives the others only the revocation of a
+    /// copy that was not upgraded. Unsigned documents decide nothing about a signed purchase.
+    /// - Parameters:
+    ///   - copies: the indices of the copies of the purchase. Of several, the first one counts.
+    ///   - isSigned: whether a signed document states the copy.
+    ///   - isProven: whether the App Store states the revocation of the copy.
+    ///   - hasRevocation: whether the copy has a revocation, also after an upgrade.
+    static func refund(
+        among copies: [Int], isSigned: (Int) -> Bool, isProven: (Int) -> Bool, hasRevocation: (Int) -> Bool
+    ) -> Int? {
+        let areSigned = copies.contains(where: isSigned)
+        return copies.first { hasRevocation($0) && (!areSigned || isProven($0)) }
+    }
 }
 
 extension PurchaseCopies.Candidate {

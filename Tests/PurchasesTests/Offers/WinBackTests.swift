@@ -296,6 +296,34 @@ struct WinBackTests {
         #expect(self.verdict(unpaid, at: 8).reason(.paidMonths)?.months == 2)
     }
 
+    @Test("A refund of an upgraded period is one of all its copies: their months were not paid")
+    func refundedCopy() {
+        let half = Samples.month(0) + 15 * Samples.day
+        let refunded = Samples.period("basic", 0, 1) {
+            $0.webOrderLineItemId = "7"
+            $0.isUpgraded = true
+            $0.revocationDate = half + Samples.day
+            $0.revocationType = .refundFull
+        }
+        let premium = Samples.period("premium", 0, 1) {
+            $0.transactionId = "premium"
+            $0.purchaseDate = half
+        }
+        for id in ["a", "z"] {
+            func months(lineItem: String) -> Int64? {
+                let copy = Samples.period("basic", 0, 1) {
+                    $0.transactionId = id
+                    $0.webOrderLineItemId = lineItem
+                    $0.isUpgraded = true
+                }
+                return verdict([refunded, copy, premium] + Samples.monthly(1..<3), at: 8).reason(.paidMonths)?.months
+            }
+            #expect(months(lineItem: "7") == 2)
+            // Another period was paid.
+            #expect(months(lineItem: "8") == 3)
+        }
+    }
+
     @Test("A downgrade at a renewal continues the paid months, also to another period length")
     func downgrade() {
         let yearly = Samples.period("premium.yearly", 0, 12, price: 59990)
