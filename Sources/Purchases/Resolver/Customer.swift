@@ -105,7 +105,8 @@ extension [StoredTransaction] {
 
     private mutating func concludeUpgrades(by evidence: UpgradeRule.Evidence) {
         let upgrades = UpgradeRule.upgrades(count: count, by: evidence) {
-            self[$0].payload.expiresDate == nil ? nil : self[$0].payload.productId
+            // Like the periods below: whether a subscription is compared must not depend on the customer's others.
+            self[$0].payload.isSubscription ? self[$0].payload.productId : nil
         } isCanceledUpgrade: {
             self[$0].payload.isUpgraded == true && self[$0].legacy.cancellationDate != nil
         } period: {

@@ -142,7 +142,7 @@ package enum UpgradeRule {
     /// - Parameters:
     ///   - count: the number of transactions.
     ///   - evidence: which upgrades.
-    ///   - product: the product of the transaction at an index, if it expires; nil for other transactions.
+    ///   - product: the product of the subscription period at an index; nil for other transactions.
     ///   - isCanceledUpgrade: whether the transaction at an index is upgraded and has a cancellation.
     ///   - period: the period of the transaction at an index; nil for transactions that the rule does not apply to.
     static func upgrades(

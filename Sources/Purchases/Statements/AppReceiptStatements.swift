@@ -14,7 +14,7 @@ extension AppReceipt {
         let isCancelled = inAppPurchases.count > 1 && inAppPurchases.contains { $0.cancellationDate != nil }
         return isCancelled
             || UpgradeRule.isNeeded(inAppPurchases.count) {
-                inAppPurchases[$0].expiresDate == nil ? nil : inAppPurchases[$0].productId
+                inAppPurchases[$0].isAutoRenewable ? inAppPurchases[$0].productId : nil
             }
     }
 }

@@ -134,6 +134,26 @@ struct CopyTests {
         }
     }
 
+    @Test("Another subscription of the customer does not decide whether a period without an end is compared")
+    func upgradeWithoutEnd() throws {
+        let subscription = [
+            period("2", .notificationV2, at: 1),
+            period("3", order: "901", product: "premium", .notificationV2, at: 1) {
+                $0.purchaseDate = Samples.june + 10 * Samples.day
+                $0.expiresDate = nil
+            },
+        ]
+        let other = period("4", order: "902", product: "other", .notificationV2, at: 1) {
+            $0.originalTransactionId = "4"
+        }
+        // A store writes its ledger from the documents about one original transaction id.
+        for facts in [subscription, subscription + [other]] {
+            let customer = try unwrap(Customer(resolving: [Samples.set(facts)]))
+            let upgraded = customer.transactions.filter { $0.payload.isUpgraded == true }
+            #expect(upgraded.map(\.payload.transactionId) == ["2"])
+        }
+    }
+
     @Test("Seats that were added to a period begin with it, and do not upgrade a period whose refund was reversed")
     func addedSeats() throws {
         func day(_ day: Int64) -> Int64 { Samples.june + day * Samples.day }
